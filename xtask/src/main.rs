@@ -1,2 +1,158 @@
-//! Development commands.
-fn main() {}
+//! Development commands: `cargo xtask <command>`.
+
+mod names;
+mod stage;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use stage::{Failure, Stage};
+
+const HELP: &str = "\
+Development commands of the workspace.
+
+Usage: cargo xtask <command>
+
+Commands:
+  test          everything that must pass: names, formatting, lints, tests, documentation
+  test --full   the same with the long studies (CONVEIL_FULL=1)
+  bench [ARGS]  the benchmarks; ARGS go to `cargo bench`
+  names         that no tracked file names a machine's paths or a package registry's host
+  help          this text
+
+Environment:
+  CONVEIL_MUTATION_SECONDS  how long the tests mutate inputs, in `test`; 60 when not set
+";
+
+/// How long the tests mutate inputs, unless the environment says otherwise.
+const MUTATION_SECONDS: (&str, &str) = ("CONVEIL_MUTATION_SECONDS", "60");
+
+/// The exit code of a command line that cannot be read, as of the usual tools.
+const USAGE: u8 = 2;
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq)]
+enum Command {
+    Test { full: bool },
+    Bench { arguments: Vec<String> },
+    Names,
+    Help,
+}
+
+impl Command {
+    fn read(arguments: &[String]) -> Result<Self, String> {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            [] | ["help" | "--help" | "-h"] | [_, "--help" | "-h"] => Ok(Command::Help),
+            ["test"] => Ok(Command::Test { full: false }),
+            ["test", "--full"] => Ok(Command::Test { full: true }),
+            ["bench", ..] => Ok(Command::Bench {
+                arguments: arguments[1..].to_vec(),
+            }),
+            ["names"] => Ok(Command::Names),
+            ["test" | "names", rest @ ..] => Err(format!("unexpected: {}", rest.join(" "))),
+            [other, ..] => Err(format!("unknown command: {other}")),
+        }
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        match self {
+            Command::Test { full } => test_stages(*full),
+            Command::Bench { arguments } => {
+                let bench = ["bench", "--workspace"].into_iter();
+                let arguments = bench.chain(arguments.iter().map(String::as_str));
+                vec![Stage::cargo("bench", arguments)]
+            }
+            Command::Names => vec![Stage::check("names", names::check)],
+            Command::Help => Vec::new(),
+        }
+    }
+}
+
+/// Cheap before dear. Lints stand before the tests, since the documentation needs the dependencies
+/// checked too and finds them so.
+fn test_stages(full: bool) -> Vec<Stage> {
+    let mut tests = Stage::cargo("tests", ["test", "--workspace"]);
+    if env::var_os(MUTATION_SECONDS.0).is_none() {
+        tests = tests.with_env(MUTATION_SECONDS.0, MUTATION_SECONDS.1);
+    }
+    if full {
+        tests = tests.with_env("CONVEIL_FULL", "1");
+    }
+    let lints = "clippy --workspace --all-targets -- -D warnings";
+    vec![
+        Stage::check("names", names::check),
+        Stage::cargo("format", ["fmt", "--all", "--check"]),
+        Stage::cargo("lints", lints.split(' ')),
+        tests,
+        Stage::cargo("docs", ["doc", "--workspace", "--no-deps"])
+            .with_env("RUSTDOCFLAGS", "-D warnings"),
+    ]
+}
+
+/// The workspace, seen from this package's own place in it.
+fn workspace_root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_path_buf()
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let command = match Command::read(&arguments) {
+        Ok(Command::Help) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Ok(command) => command,
+        Err(message) => {
+            eprintln!("xtask: {message}\n\n{HELP}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    match stage::run_all(&command.stages(), &workspace_root()) {
+        Ok(summary) => {
+            println!("xtask: {summary}");
+            ExitCode::SUCCESS
+        }
+        Err(Failure { message, code }) => {
+            eprintln!("xtask: {message}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Command, String> {
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        Command::read(&words)
+    }
+
+    #[test]
+    fn commands_are_read_and_nothing_is_ignored() {
+        assert_eq!(read("test"), Ok(Command::Test { full: false }));
+        assert_eq!(read("test --full"), Ok(Command::Test { full: true }));
+        assert_eq!(read("names"), Ok(Command::Names));
+        assert_eq!(read(""), Ok(Command::Help));
+        assert_eq!(read("test --help"), Ok(Command::Help));
+        let arguments = vec!["--bench".to_string(), "solve".to_string()];
+        assert_eq!(
+            read("bench --bench solve"),
+            Ok(Command::Bench { arguments })
+        );
+        assert!(read("test --ful").unwrap_err().contains("--ful"));
+        assert!(read("tset").unwrap_err().contains("tset"));
+    }
+
+    #[test]
+    fn only_the_full_test_asks_for_the_long_studies() {
+        let asks = |full| {
+            let stages = test_stages(full);
+            stages.iter().any(|stage| stage.sets("CONVEIL_FULL"))
+        };
+        assert!(asks(true) && !asks(false));
+    }
+}

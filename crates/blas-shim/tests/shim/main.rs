@@ -1,0 +1,12 @@
+//! The shim against naive loops, and Clarabel on top of it.
+
+mod cholesky;
+mod grid;
+mod precision;
+mod products;
+mod sdp;
+mod solve;
+mod spectra;
+
+// The symbols under test: they reach the `blas` and `lapack` wrappers through the linker.
+use blas_src as _;

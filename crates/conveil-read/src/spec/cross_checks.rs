@@ -1,0 +1,344 @@
+//! What the sections of a spec must agree on.
+
+use std::collections::HashMap;
+
+use super::{
+    Adjacency, BlockEta, ConstraintBlock, Factor, Mechanism, Method, Place, Release, Sensitivity,
+    Spec, VariableBlock, VariableRef,
+};
+use crate::spelling::{counted, nearest, quoted};
+use crate::{Located, ReadError};
+
+/// Refuses a spec whose sections contradict each other.
+pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    check_parameters(spec, name)?;
+    check_universe(spec, name)?;
+    check_variables(spec, name)?;
+    check_shape(spec, name)?;
+    check_sensitivity(spec, name)?;
+    check_methods(spec, name)?;
+    check_blocks(spec, name)
+}
+
+fn check_parameters(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let private = &spec.private;
+    let count = private.parameters.len();
+    if let Adjacency::OneRecord { record } = private.adjacency.value
+        && !count.is_multiple_of(record)
+    {
+        return Err(private.adjacency.error(
+            name,
+            format!(
+                "{} cannot be split into records of {record}",
+                parameters(count)
+            ),
+        ));
+    }
+    // A shared entry is the sum of its parameters: the file's number cannot tell them apart.
+    let mut users: HashMap<Place, usize> = HashMap::new();
+    for entry in private.parameters.iter().flat_map(|p| &p.at) {
+        *users.entry(entry.value.place).or_default() += 1;
+    }
+    for parameter in private.parameters.iter().filter(|p| p.value.is_none()) {
+        if let Some(first) = parameter.at.first()
+            && users
+                .get(&first.value.place)
+                .is_some_and(|&count| count > 1)
+        {
+            return Err(first
+                .error(
+                    name,
+                    format!(
+                        "parameter {} has no `value`, and shares {} with another parameter",
+                        quoted(&parameter.name.value),
+                        first.value.place
+                    ),
+                )
+                .with_help("the file holds one number for both: give each a `value`"));
+        }
+    }
+    Ok(())
+}
+
+fn parameters(count: usize) -> String {
+    counted(count, "parameter", "parameters")
+}
+
+fn check_universe(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let private = &spec.private;
+    let Some(universe) = &private.universe else {
+        let sampled = matches!(spec.privacy.sensitivity.value, Sensitivity::Sampled { .. });
+        if private.adjacency.value == Adjacency::Universe {
+            return Err(private
+                .adjacency
+                .error(name, "adjacency `universe` needs [private.universe]"));
+        } else if sampled {
+            return Err(spec
+                .privacy
+                .sensitivity
+                .error(name, "sensitivity by `sampled` needs [private.universe]"));
+        }
+        return Ok(());
+    };
+    let (numbers, count) = (universe.value.center().len(), private.parameters.len());
+    if numbers != count {
+        return Err(universe.error(
+            name,
+            format!(
+                "`center` has {}, but the spec has {}",
+                counted(numbers, "number", "numbers"),
+                parameters(count)
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Every variable that the spec names must be one that it has.
+fn check_variables(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let blocks: HashMap<&str, &VariableBlock> = spec
+        .problem
+        .variables
+        .iter()
+        .map(|block| (block.name.value.as_str(), block))
+        .collect();
+    for variable in variables_of(spec) {
+        let VariableRef { block, index } = &variable.value;
+        let size = if blocks.is_empty() && block == UNNAMED {
+            // All columns of the file: how many, the file knows.
+            None
+        } else if let Some(block) = blocks.get(block.as_str()) {
+            Some(block.size)
+        } else {
+            return Err(no_variable(spec, variable, name));
+        };
+        if let (Some(index), Some(size)) = (index, size)
+            && *index >= size
+        {
+            return Err(variable.error(
+                name,
+                format!(
+                    "{} has indexes 0 to {}, found {index}",
+                    quoted(block),
+                    size - 1
+                ),
+            ));
+        }
+    }
+    if let Release::AtMost { epigraph, .. } = &spec.query.release
+        && epigraph.value.index.is_none()
+        && let Some(block) = blocks.get(epigraph.value.block.as_str())
+        && block.size != 1
+    {
+        return Err(epigraph.error(
+            name,
+            format!(
+                "the epigraph must be one variable, but {} has {}",
+                quoted(&block.name.value),
+                block.size
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// The block of a spec that names none.
+const UNNAMED: &str = "x";
+
+fn no_variable(spec: &Spec, variable: &Located<VariableRef>, name: &str) -> ReadError {
+    let block = &variable.value.block;
+    let error = variable.error(name, format!("no variable {}", quoted(block)));
+    if spec.problem.variables.is_empty() {
+        return error.with_help(
+            "without [[problem.variable]] there is one block, `x`, of all columns of the file",
+        );
+    }
+    let names = spec.problem.variables.iter().map(|v| v.name.value.as_str());
+    match nearest(block, names) {
+        Some(word) => error.with_help(format!("did you mean `{word}`?")),
+        None => error,
+    }
+}
+
+fn variables_of(spec: &Spec) -> Vec<&Located<VariableRef>> {
+    let mut variables = Vec::new();
+    match &spec.query.release {
+        Release::Cost => {}
+        Release::Identity { variables: named } | Release::Sum { variables: named } => {
+            variables.extend(named.iter().flatten());
+        }
+        Release::Weighted { weights } => variables.extend(weights.iter().map(|w| &w.variable)),
+        Release::Rows { rows } => {
+            variables.extend(rows.iter().flatten().map(|weight| &weight.variable));
+        }
+        Release::AtMost { epigraph, slope } => {
+            variables.push(epigraph);
+            variables.extend(slope.iter().map(|weight| &weight.variable));
+        }
+    }
+    variables.extend(spec.risk.variances.iter().flat_map(|term| &term.variables));
+    variables
+}
+
+/// T has as many rows as the answer has numbers.
+fn check_shape(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let Some(shape) = &spec.query.shape else {
+        return Ok(());
+    };
+    match answer_size(spec) {
+        Some(size) if size != shape.value.len() => Err(shape.error(
+            name,
+            format!(
+                "`shape` is {rows}×{rows}, but the answer has {}",
+                counted(size, "number", "numbers"),
+                rows = shape.value.len()
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// How many numbers are released, if the spec alone tells.
+fn answer_size(spec: &Spec) -> Option<usize> {
+    let blocks = &spec.problem.variables;
+    let sizes: HashMap<&str, usize> = blocks
+        .iter()
+        .map(|block| (block.name.value.as_str(), block.size))
+        .collect();
+    match &spec.query.release {
+        Release::Cost | Release::Sum { .. } | Release::Weighted { .. } | Release::AtMost { .. } => {
+            Some(1)
+        }
+        Release::Rows { rows } => Some(rows.len()),
+        Release::Identity { variables: None } if blocks.is_empty() => None,
+        Release::Identity { variables: None } => blocks
+            .iter()
+            .try_fold(0_usize, |sum, b| sum.checked_add(b.size)),
+        Release::Identity {
+            variables: Some(variables),
+        } => variables.iter().try_fold(0_usize, |sum, variable| {
+            let VariableRef { block, index } = &variable.value;
+            match index {
+                Some(_) => sum.checked_add(1),
+                None => sum.checked_add(*sizes.get(block.as_str())?),
+            }
+        }),
+    }
+}
+
+fn check_sensitivity(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let sensitivity = &spec.privacy.sensitivity;
+    if let Sensitivity::DeclaredPerAlpha { .. } = sensitivity.value
+        && spec.private.adjacency.value.alpha().is_none()
+    {
+        return Err(sensitivity
+            .error(name, "`per_alpha` needs an adjacency with an alpha")
+            .with_help("declare the sensitivity itself: value = 1.0"));
+    }
+    Ok(())
+}
+
+/// Methods and factors must be proven for the noise, and factors have rows to serve.
+fn check_methods(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let feasibility = &spec.feasibility;
+    let blocks = &feasibility.blocks;
+    let mechanism = spec.privacy.mechanism;
+    let methods = blocks.iter().filter_map(|block| block.method.as_ref());
+    for method in std::iter::once(&feasibility.method).chain(methods) {
+        let (word, needed) = match (method.value, mechanism) {
+            (Method::Ball, Mechanism::Laplace | Mechanism::TruncatedLaplace { .. }) => {
+                ("ball", "gaussian")
+            }
+            (Method::Bounded, Mechanism::Laplace | Mechanism::Gaussian { .. }) => {
+                ("bounded", "truncated-laplace")
+            }
+            _ => continue,
+        };
+        return Err(method.error(name, format!("method `{word}` needs mechanism `{needed}`")));
+    }
+    let factors = blocks.iter().filter_map(|block| block.factor.as_ref());
+    for factor in std::iter::once(&feasibility.factor).chain(factors) {
+        let gaussian = matches!(mechanism, Mechanism::Gaussian { .. });
+        let (word, needed) = match factor.value {
+            Factor::Gaussian if !gaussian => ("gaussian", "`gaussian`"),
+            Factor::Chernoff if gaussian => ("chernoff", "`laplace` or `truncated-laplace`"),
+            Factor::OneLaplace if gaussian => ("one-laplace", "`laplace` or `truncated-laplace`"),
+            _ => continue,
+        };
+        return Err(factor.error(name, format!("factor `{word}` needs mechanism {needed}")));
+    }
+    let has_rows = |method: Method| matches!(method, Method::Auto | Method::RowByRow);
+    for block in blocks {
+        let method = block.method.as_ref().unwrap_or(&feasibility.method).value;
+        if let Some(factor) = &block.factor
+            && !has_rows(method)
+        {
+            return Err(factor.error(name, "`factor` needs method `row-by-row`"));
+        }
+    }
+    let mut methods = blocks.iter().filter_map(|block| block.method.as_ref());
+    if feasibility.factor.value != Factor::Best
+        && !has_rows(feasibility.method.value)
+        && !methods.any(|method| has_rows(method.value))
+    {
+        let factor = &feasibility.factor;
+        return Err(factor.error(name, "`factor` needs method `row-by-row`"));
+    }
+    Ok(())
+}
+
+/// Blocks must exist, and their shares of η fit into it.
+fn check_blocks(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let constraints: HashMap<&str, &ConstraintBlock> = spec
+        .problem
+        .constraints
+        .iter()
+        .map(|block| (block.name.value.as_str(), block))
+        .collect();
+    let eta = spec.feasibility.eta;
+    for block in &spec.feasibility.blocks {
+        let constraint = constraints.get(block.name.value.as_str());
+        if constraint.is_none() && !constraints.is_empty() {
+            let shown = quoted(&block.name.value);
+            let error = block.name.error(name, format!("no constraint {shown}"));
+            let names = spec
+                .problem
+                .constraints
+                .iter()
+                .map(|c| c.name.value.as_str());
+            return Err(match nearest(&block.name.value, names) {
+                Some(word) => error.with_help(format!("did you mean `{word}`?")),
+                None => error,
+            });
+        }
+        let Some(share) = &block.eta else {
+            continue;
+        };
+        let total: f64 = match &share.value {
+            BlockEta::Whole(share) => *share,
+            BlockEta::Rows(shares) => shares.iter().sum(),
+        };
+        // Shares that were computed as fractions of η may exceed it by a rounding.
+        if total > eta * (1.0 + 1e-9) {
+            return Err(share.error(
+                name,
+                format!("the block's eta, {total:?}, exceeds that of [feasibility], {eta:?}"),
+            ));
+        }
+        if let (BlockEta::Rows(shares), Some(constraint)) = (&share.value, constraint)
+            && !constraint.rows.is_empty()
+            && constraint.rows.len() != shares.len()
+        {
+            return Err(share.error(
+                name,
+                format!(
+                    "`eta` has {}, but {} has {}",
+                    counted(shares.len(), "number", "numbers"),
+                    quoted(&block.name.value),
+                    counted(constraint.rows.len(), "row", "rows")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

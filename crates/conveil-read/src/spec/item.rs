@@ -1,0 +1,245 @@
+//! Single values of a spec: typed, in range, or refused with what was found.
+
+use std::fmt;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::table::Table;
+use crate::position::Source;
+use crate::spelling::{listed, nearest, quoted, shortened};
+use crate::{Located, ReadError};
+
+/// Sizes and indexes beyond this are typing errors.
+pub(super) const MAX_COUNT: usize = 1_000_000_000;
+
+/// A value and the key it stands under.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'d> {
+    pub(super) source: &'d Source<'d>,
+    key: &'d str,
+    /// Its place, if the key holds an array and this is one of its entries.
+    index: Option<usize>,
+    value: &'d Spanned<DeValue<'d>>,
+}
+
+/// How messages call the value.
+impl fmt::Display for Item<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.index {
+            None => write!(f, "{}", quoted(self.key)),
+            Some(index) => write!(f, "entry {index} of {}", quoted(self.key)),
+        }
+    }
+}
+
+impl<'d> Item<'d> {
+    pub(super) fn new(
+        source: &'d Source<'d>,
+        key: &'d str,
+        value: &'d Spanned<DeValue<'d>>,
+    ) -> Self {
+        Item {
+            source,
+            key,
+            index: None,
+            value,
+        }
+    }
+
+    /// The byte at which the value begins.
+    pub(super) fn offset(&self) -> usize {
+        self.value.span().start
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) -> ReadError {
+        self.source.error(self.offset(), message)
+    }
+
+    pub(super) fn locate<T>(&self, value: T) -> Located<T> {
+        self.source.locate(self.offset(), value)
+    }
+
+    /// "`key` must …, found …"
+    fn must(&self, condition: impl fmt::Display) -> ReadError {
+        let found = match self.value.get_ref() {
+            DeValue::String(_) => String::from("a string"),
+            DeValue::Integer(integer) => shortened(&integer.to_string()),
+            DeValue::Float(float) => shortened(float.as_str()),
+            DeValue::Boolean(_) => String::from("a boolean"),
+            DeValue::Datetime(_) => String::from("a date"),
+            DeValue::Array(_) => String::from("an array"),
+            DeValue::Table(_) => String::from("a table"),
+        };
+        self.error(format!("{self} must {condition}, found {found}"))
+    }
+
+    /// The text of a string.
+    pub(super) fn text(&self) -> Result<&'d str, ReadError> {
+        match self.value.get_ref() {
+            DeValue::String(text) => Ok(text),
+            _ => Err(self.must("be a string")),
+        }
+    }
+
+    /// A text that is not empty and stands on one line.
+    pub(super) fn words(&self) -> Result<Located<String>, ReadError> {
+        let text = self.text()?;
+        if text.trim().is_empty() {
+            return Err(self.error(format!("{self} must not be empty")));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(self.error(format!("{self} must not contain control characters")));
+        }
+        Ok(self.locate(String::from(text)))
+    }
+
+    /// One of the given words, and what it stands for.
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, ReadError> {
+        let text = self.text()?;
+        if let Some(&(_, choice)) = choices.iter().find(|(word, _)| *word == text) {
+            return Ok(choice);
+        }
+        let words: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
+        let error = self.error(format!(
+            "{self} must be {}, found {}",
+            listed(&words),
+            quoted(text)
+        ));
+        Err(match nearest(text, words) {
+            Some(word) => error.with_help(format!("did you mean `{word}`?")),
+            None => error,
+        })
+    }
+
+    /// A finite number, whole or not.
+    pub(super) fn number(&self) -> Result<f64, ReadError> {
+        let number = match self.value.get_ref() {
+            DeValue::Float(float) => float.as_str().parse().ok(),
+            DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
+            DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix())
+                .ok()
+                .map(|whole| whole as f64),
+            _ => return Err(self.must("be a number")),
+        };
+        match number {
+            Some(number) if f64::is_finite(number) => Ok(number),
+            _ => Err(self.must("be finite")),
+        }
+    }
+
+    /// A finite number that satisfies a condition; `condition` continues "`key` must".
+    pub(super) fn number_that(
+        &self,
+        condition: &str,
+        holds: impl Fn(f64) -> bool,
+    ) -> Result<f64, ReadError> {
+        match self.number()? {
+            number if holds(number) => Ok(number),
+            _ => Err(self.must(condition)),
+        }
+    }
+
+    /// A number > 0.
+    pub(super) fn positive(&self) -> Result<f64, ReadError> {
+        self.number_that("be positive", |x| x > 0.0)
+    }
+
+    /// A number ≥ 0.
+    pub(super) fn nonnegative(&self) -> Result<f64, ReadError> {
+        self.number_that("be 0 or more", |x| x >= 0.0)
+    }
+
+    /// A number in (0, 1).
+    pub(super) fn proper_fraction(&self) -> Result<f64, ReadError> {
+        self.number_that("lie strictly between 0 and 1", |x| x > 0.0 && x < 1.0)
+    }
+
+    /// A number in (0, ½).
+    pub(super) fn below_half(&self) -> Result<f64, ReadError> {
+        self.number_that("lie strictly between 0 and 1/2", |x| x > 0.0 && x < 0.5)
+    }
+
+    /// A whole number ≥ 0 that fits 64 bits.
+    pub(super) fn whole(&self) -> Result<u64, ReadError> {
+        let whole = match self.value.get_ref() {
+            DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix()),
+            _ => return Err(self.must("be a whole number")),
+        };
+        whole.map_err(|_| self.must("lie between 0 and 2^64 - 1"))
+    }
+
+    /// A whole number from `least` to `most`.
+    pub(super) fn count(&self, least: usize, most: usize) -> Result<usize, ReadError> {
+        let DeValue::Integer(_) = self.value.get_ref() else {
+            return Err(self.must("be a whole number"));
+        };
+        match self.whole().map(usize::try_from) {
+            Ok(Ok(count)) if (least..=most).contains(&count) => Ok(count),
+            _ => Err(self.must(format!("lie between {least} and {most}"))),
+        }
+    }
+
+    /// The entries of an array.
+    pub(super) fn array(&self) -> Result<Vec<Item<'d>>, ReadError> {
+        let DeValue::Array(array) = self.value.get_ref() else {
+            return Err(self.must("be an array"));
+        };
+        Ok(array
+            .iter()
+            .enumerate()
+            .map(|(index, value)| Item {
+                index: Some(index),
+                value,
+                ..*self
+            })
+            .collect())
+    }
+
+    /// The entries of an array that has some.
+    pub(super) fn filled_array(&self) -> Result<Vec<Item<'d>>, ReadError> {
+        match self.array()? {
+            items if items.is_empty() => Err(self.error(format!("{self} must not be empty"))),
+            items => Ok(items),
+        }
+    }
+
+    /// An array of finite numbers.
+    pub(super) fn numbers(&self) -> Result<Vec<f64>, ReadError> {
+        self.array()?.iter().map(Item::number).collect()
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::Array(_))
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        matches!(
+            self.value.get_ref(),
+            DeValue::Integer(_) | DeValue::Float(_)
+        )
+    }
+
+    /// A table; `title` is how messages call it.
+    pub(super) fn table(&self, title: impl Into<String>) -> Result<Table<'d>, ReadError> {
+        match self.value.get_ref() {
+            DeValue::Table(entries) => Ok(Table::new(self.source, entries, title, self.offset())),
+            _ => Err(self.must("be a table")),
+        }
+    }
+
+    /// The tables under a `[[title]]`.
+    pub(super) fn tables(&self, title: &str) -> Result<Vec<Table<'d>>, ReadError> {
+        if let DeValue::Table(_) = self.value.get_ref() {
+            return Err(self
+                .must("be an array of tables")
+                .with_help(format!("write [[{title}]] in double brackets")));
+        }
+        let items = self.array()?;
+        let title = format!("[[{title}]]");
+        items
+            .iter()
+            .map(|item| item.table(title.as_str()))
+            .collect()
+    }
+}

@@ -1,0 +1,158 @@
+//! Spec files (TOML): what is solved, what is private, what is released, what is promised.
+//!
+//! [`read`] turns a text into a [`Spec`], one module per section, or into the first mistake found:
+//! a key that is not known (with the one that was probably meant), a value of the wrong type or
+//! out of range, or settings that contradict each other. Every struct and enum here is plain data;
+//! fields are filled with the documented defaults where the text is silent.
+
+mod cross_checks;
+mod feasibility;
+mod item;
+mod operation;
+mod privacy;
+mod private;
+mod problem;
+mod query;
+mod reference;
+mod risk;
+mod table;
+
+use toml::de::DeTable;
+
+use crate::ReadError;
+use crate::position::Source;
+use table::Table;
+
+pub use feasibility::{BlockEta, Factor, Feasibility, FeasibilityBlock, Method, SampleSize, Split};
+pub use operation::{Lattice, Ledger, Solver, Study};
+pub use privacy::{Calibration, Mechanism, Privacy, SampledMap, Sensitivity};
+pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
+pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
+pub use query::{Query, Release};
+pub use reference::{VariableRef, Weight};
+pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
+
+/// A spec that is consistent in itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// `[problem]`: the program and the names of its blocks.
+    pub problem: Problem,
+    /// `[private]`: which numbers are private, and how datasets may differ.
+    pub private: Private,
+    /// `[query]`: what is released.
+    pub query: Query,
+    /// `[privacy]`: the noise and the sensitivity it covers.
+    pub privacy: Privacy,
+    /// `[feasibility]`: the promise about the constraints.
+    pub feasibility: Feasibility,
+    /// `[risk]`: the objective under noise; the expectation if the section is absent.
+    pub risk: Risk,
+    /// `[lattice]`: the grid of released numbers.
+    pub lattice: Lattice,
+    /// `[solver]`.
+    pub solver: Solver,
+    /// `[study]`: simulated draws.
+    pub study: Study,
+    /// `[ledger]`: where a release is charged, if it is to be.
+    pub ledger: Option<Ledger>,
+}
+
+/// The only version of the format.
+const VERSION: u64 = 1;
+/// Longer texts are refused unread.
+const MAX_BYTES: usize = 16 << 20;
+
+const SECTIONS: &[&str] = &[
+    "version",
+    "problem",
+    "private",
+    "query",
+    "privacy",
+    "feasibility",
+    "risk",
+    "lattice",
+    "solver",
+    "study",
+    "ledger",
+];
+
+/// Reads a spec from `text`; `name` is how messages call it.
+pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
+    if text.len() > MAX_BYTES {
+        return Err(Source::new(name, "").error(
+            0,
+            format!(
+                "the spec has {} bytes; at most {MAX_BYTES} are read",
+                text.len()
+            ),
+        ));
+    }
+    let source = Source::new(name, text);
+    let (document, faults) = DeTable::parse_recoverable(text);
+    let place = |fault: &toml::de::Error| fault.span().map_or(0, |span| span.start);
+    // The parser may notice what follows from a mistake before the mistake itself.
+    if let Some(first) = faults.iter().min_by_key(|fault| place(fault)) {
+        let message = format!("not valid TOML: {}", first.message());
+        return Err(source.error(place(first), message));
+    }
+    let mut top = Table::new(&source, document.get_ref(), "the spec", 0);
+    top.known(SECTIONS)?;
+    if let Some(item) = top.optional("version") {
+        match item.whole()? {
+            VERSION => {}
+            other => {
+                return Err(item.error(format!(
+                    "version {other} is not known; this program reads version {VERSION}"
+                )));
+            }
+        }
+    }
+
+    let spec = Spec {
+        problem: problem::read(required(
+            &mut top,
+            "problem",
+            "model = \"conic\", file = \"problem.json\"",
+        )?)?,
+        private: private::read(required(
+            &mut top,
+            "private",
+            "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
+        )?)?,
+        query: query::read(required(&mut top, "query", "release = \"cost\"")?)?,
+        privacy: privacy::read(required(
+            &mut top,
+            "privacy",
+            "mechanism = \"laplace\", epsilon = 1.0",
+        )?)?,
+        feasibility: feasibility::read(required(&mut top, "feasibility", "eta = 0.01")?)?,
+        risk: risk::read(optional(&mut top, "risk")?)?,
+        lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
+        solver: operation::read_solver(optional(&mut top, "solver")?)?,
+        study: operation::read_study(optional(&mut top, "study")?)?,
+        ledger: operation::read_ledger(optional(&mut top, "ledger")?)?,
+    };
+    cross_checks::check(&spec, name)?;
+    Ok(spec)
+}
+
+fn optional<'d>(
+    top: &mut Table<'d>,
+    section: &'static str,
+) -> Result<Option<Table<'d>>, ReadError> {
+    match top.optional(section) {
+        None => Ok(None),
+        Some(item) => item.table(format!("[{section}]")).map(Some),
+    }
+}
+
+fn required<'d>(
+    top: &mut Table<'d>,
+    section: &'static str,
+    example: &str,
+) -> Result<Table<'d>, ReadError> {
+    optional(top, section)?.ok_or_else(|| {
+        top.error(format!("the section [{section}] is missing"))
+            .with_help(format!("for example: [{section}] with {example}"))
+    })
+}

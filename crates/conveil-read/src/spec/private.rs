@@ -1,0 +1,349 @@
+//! `[private]`: which numbers are private, and how neighbouring datasets differ.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::item::{Item, MAX_COUNT};
+use super::problem::Names;
+use super::table::Table;
+use crate::spelling::counted;
+use crate::{Located, ReadError};
+
+/// The private data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Private {
+    /// `adjacency`: which datasets must be hard to tell apart.
+    pub adjacency: Located<Adjacency>,
+    /// `[[private.parameter]]`: the private numbers θ, in order; at least one.
+    pub parameters: Vec<Parameter>,
+    /// `[private.universe]`: the public set of possible θ.
+    pub universe: Option<Located<Universe>>,
+}
+
+/// Which datasets are neighbours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Adjacency {
+    /// `one-entry`: one entry differs, by at most α > 0.
+    OneEntry {
+        /// The largest difference.
+        alpha: f64,
+    },
+    /// `l1`: the ℓ₁ distance is at most α > 0.
+    L1 {
+        /// The largest distance.
+        alpha: f64,
+    },
+    /// `l2`: the ℓ₂ distance is at most α > 0.
+    L2 {
+        /// The largest distance.
+        alpha: f64,
+    },
+    /// `one-record`: one block of consecutive parameters differs, arbitrarily.
+    OneRecord {
+        /// How many parameters make a record; the number of parameters is a multiple of it.
+        record: usize,
+    },
+    /// `universe`: any two datasets of the universe.
+    Universe,
+}
+
+impl Adjacency {
+    /// The α of the adjacencies that have one.
+    pub fn alpha(&self) -> Option<f64> {
+        match *self {
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } | Adjacency::L2 { alpha } => {
+                Some(alpha)
+            }
+            Adjacency::OneRecord { .. } | Adjacency::Universe => None,
+        }
+    }
+}
+
+/// A private number and where it enters the problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// `name`: unique.
+    pub name: Located<String>,
+    /// `value`: if absent, the one that the file's number at the first entry stands for.
+    pub value: Option<f64>,
+    /// `at`: the numbers of the problem that it enters, all different; at least one.
+    pub at: Vec<Located<Entry>>,
+    /// `bounds`: public bounds lo < hi that the value is clipped to.
+    pub bounds: Option<(f64, f64)>,
+}
+
+/// A number of the problem that reads coef·θ + offset.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry {
+    /// Which number.
+    pub place: Place,
+    /// `coef` (1): finite and not 0.
+    pub coef: f64,
+    /// `offset` (0): finite.
+    pub offset: f64,
+}
+
+/// A number of the problem; rows and columns count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// An entry of b.
+    B {
+        /// Its row.
+        row: usize,
+    },
+    /// An entry of q.
+    Q {
+        /// Its column.
+        column: usize,
+    },
+    /// An entry of A.
+    A {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Place::B { row } => write!(f, "b[{row}]"),
+            Place::Q { column } => write!(f, "q[{column}]"),
+            Place::A { row, column } => write!(f, "A[{row}, {column}]"),
+        }
+    }
+}
+
+/// The public set of possible θ.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Universe {
+    /// `box`: |θᵢ − centerᵢ| ≤ half_widthᵢ.
+    Box {
+        /// One number per parameter.
+        center: Vec<f64>,
+        /// One number ≥ 0 per parameter.
+        half_width: Vec<f64>,
+    },
+    /// `discs`: each group of consecutive coordinates lies in a ball.
+    Discs {
+        /// One number per parameter.
+        center: Vec<f64>,
+        /// One number ≥ 0 per disc.
+        radius: Vec<f64>,
+        /// How many coordinates a disc has; the number of parameters is a multiple of it.
+        dimension: usize,
+    },
+}
+
+impl Universe {
+    /// The center, one number per parameter.
+    pub fn center(&self) -> &[f64] {
+        match self {
+            Universe::Box { center, .. } | Universe::Discs { center, .. } => center,
+        }
+    }
+}
+
+/// Reads `[private]`.
+pub(super) fn read(mut table: Table) -> Result<Private, ReadError> {
+    table.known(&["adjacency", "parameter", "universe"])?;
+    let adjacency = table.required(
+        "adjacency",
+        "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
+    )?;
+    let adjacency = adjacency.locate(read_adjacency(adjacency)?);
+    let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
+    let parameters = read_parameters(table.required("parameter", example)?)?;
+    let universe = match table.optional("universe") {
+        None => None,
+        Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
+    };
+    Ok(Private {
+        adjacency,
+        parameters,
+        universe,
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    OneEntry,
+    L1,
+    L2,
+    OneRecord,
+    Universe,
+}
+
+fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
+    let mut table = item.table("`adjacency`")?;
+    table.known(&["kind", "alpha", "record"])?;
+    let kind_item = table.required("kind", "kind = \"one-entry\"")?;
+    let kind = kind_item.choice(&[
+        ("one-entry", Kind::OneEntry),
+        ("l1", Kind::L1),
+        ("l2", Kind::L2),
+        ("one-record", Kind::OneRecord),
+        ("universe", Kind::Universe),
+    ])?;
+    let adjacency = match kind {
+        Kind::OneRecord => Adjacency::OneRecord {
+            record: table
+                .required("record", "record = 3")?
+                .count(1, MAX_COUNT)?,
+        },
+        Kind::Universe => Adjacency::Universe,
+        Kind::OneEntry | Kind::L1 | Kind::L2 => {
+            let alpha = table.required("alpha", "alpha = 10.0")?.positive()?;
+            match kind {
+                Kind::L1 => Adjacency::L1 { alpha },
+                Kind::L2 => Adjacency::L2 { alpha },
+                _ => Adjacency::OneEntry { alpha },
+            }
+        }
+    };
+    table.finish(&format!("with kind `{}`", kind_item.text()?))?;
+    Ok(adjacency)
+}
+
+fn read_parameters(item: Item) -> Result<Vec<Parameter>, ReadError> {
+    let mut names = Names::default();
+    let mut parameters = Vec::new();
+    for mut table in item.tables("private.parameter")? {
+        table.known(&["name", "value", "at", "bounds"])?;
+        parameters.push(Parameter {
+            name: names.add(&table.required("name", "name = \"d3\"")?)?,
+            value: match table.optional("value") {
+                None => None,
+                Some(value) => Some(value.number()?),
+            },
+            at: read_entries(table.required("at", "at = [{ in = \"b\", row = 3 }]")?)?,
+            bounds: match table.optional("bounds") {
+                None => None,
+                Some(bounds) => Some(read_bounds(bounds)?),
+            },
+        });
+    }
+    if parameters.is_empty() {
+        return Err(item.error("[private] needs at least one [[private.parameter]]"));
+    }
+    Ok(parameters)
+}
+
+fn read_entries(item: Item) -> Result<Vec<Located<Entry>>, ReadError> {
+    let mut places = HashSet::new();
+    let mut entries = Vec::new();
+    for entry_item in item.filled_array()? {
+        let entry = read_entry(entry_item)?;
+        if !places.insert(entry.place) {
+            return Err(entry_item.error(format!("{} is listed twice", entry.place)));
+        }
+        entries.push(entry_item.locate(entry));
+    }
+    Ok(entries)
+}
+
+fn read_entry(item: Item) -> Result<Entry, ReadError> {
+    let mut table = item.table(item.to_string())?;
+    table.known(&["in", "row", "column", "coef", "offset"])?;
+    let part = table.required("in", "in = \"b\"")?;
+    let letter = part.choice(&[("b", 'b'), ("q", 'q'), ("A", 'A')])?;
+    let row = |table: &mut Table| table.required("row", "row = 3")?.count(0, MAX_COUNT);
+    let column = |table: &mut Table| table.required("column", "column = 0")?.count(0, MAX_COUNT);
+    let place = match letter {
+        'b' => Place::B {
+            row: row(&mut table)?,
+        },
+        'q' => Place::Q {
+            column: column(&mut table)?,
+        },
+        _ => Place::A {
+            row: row(&mut table)?,
+            column: column(&mut table)?,
+        },
+    };
+    let coef = match table.optional("coef") {
+        None => 1.0,
+        Some(coef) => coef.number_that("differ from 0", |x| x != 0.0)?,
+    };
+    let offset = match table.optional("offset") {
+        None => 0.0,
+        Some(offset) => offset.number()?,
+    };
+    table.finish(&format!("in {letter}"))?;
+    Ok(Entry {
+        place,
+        coef,
+        offset,
+    })
+}
+
+fn read_bounds(item: Item) -> Result<(f64, f64), ReadError> {
+    match item.numbers()?[..] {
+        [low, high] if low < high => Ok((low, high)),
+        [low, high] => Err(item.error(format!("{item} must increase, found [{low:?}, {high:?}]"))),
+        ref other => Err(item.error(format!("{item} must be two numbers, found {}", other.len()))),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Shape {
+    Box,
+    Discs,
+}
+
+fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
+    table.known(&["kind", "center", "half_width", "radius", "dimension"])?;
+    let shape = table
+        .required("kind", "kind = \"box\"")?
+        .choice(&[("box", Shape::Box), ("discs", Shape::Discs)])?;
+    let center_item = table.required("center", "center = [1.0, 2.0]")?;
+    let center = center_item.numbers()?;
+    let universe = match shape {
+        Shape::Box => {
+            let item = table.required("half_width", "half_width = 0.5")?;
+            let half_width = one_or_each(item, center.len(), "coordinates of `center`")?;
+            table.finish("with kind `box`")?;
+            Universe::Box { center, half_width }
+        }
+        Shape::Discs => {
+            let item = table.required("dimension", "dimension = 2")?;
+            let dimension = item.count(1, MAX_COUNT)?;
+            if !center.len().is_multiple_of(dimension) {
+                return Err(item.error(format!(
+                    "{} in `center` cannot be split into discs of dimension {dimension}",
+                    counted(center.len(), "number", "numbers")
+                )));
+            }
+            let discs = center.len() / dimension;
+            let radius = one_or_each(table.required("radius", "radius = 0.1")?, discs, "discs")?;
+            table.finish("with kind `discs`")?;
+            Universe::Discs {
+                center,
+                radius,
+                dimension,
+            }
+        }
+    };
+    Ok(table.locate(universe))
+}
+
+/// A number ≥ 0 for all, or an array with one for each.
+fn one_or_each(item: Item, count: usize, of: &str) -> Result<Vec<f64>, ReadError> {
+    if !item.is_array() {
+        return Ok(vec![item.nonnegative()?; count]);
+    }
+    let numbers = item
+        .array()?
+        .iter()
+        .map(Item::nonnegative)
+        .collect::<Result<Vec<f64>, _>>()?;
+    if numbers.len() == count {
+        Ok(numbers)
+    } else {
+        Err(item.error(format!(
+            "{item} has {}, but there are {count} {of}",
+            counted(numbers.len(), "number", "numbers")
+        )))
+    }
+}

@@ -1,0 +1,187 @@
+//! `[problem]`: the program and the names of its blocks.
+
+use std::collections::HashSet;
+
+use super::item::{Item, MAX_COUNT};
+use super::table::Table;
+use crate::spelling::quoted;
+use crate::{Located, ReadError};
+
+/// The program to solve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// `model`: the kind of program.
+    pub model: Model,
+    /// `file`: the path of the saved problem, as written.
+    pub file: Located<String>,
+    /// `[[problem.variable]]`: blocks in the order of the columns; empty means one recourse block
+    /// `x` of all columns.
+    pub variables: Vec<VariableBlock>,
+    /// `[[problem.constraint]]`: one block per cone of the file, in order; empty means that the
+    /// blocks have no names and hold with noise.
+    pub constraints: Vec<ConstraintBlock>,
+}
+
+/// The kind of program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Model {
+    /// `conic`: any problem saved by Clarabel.
+    Conic,
+}
+
+/// A block of consecutive columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariableBlock {
+    /// `name`: unique, without brackets.
+    pub name: Located<String>,
+    /// `size` (1): how many columns, at least 1.
+    pub size: usize,
+    /// `stage` (`recourse`).
+    pub stage: Stage,
+}
+
+/// When a variable is decided (M2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stage {
+    /// `recourse`: may answer to the noise.
+    #[default]
+    Recourse,
+    /// `here-and-now`: decided before the noise.
+    HereAndNow,
+    /// `witness`: some values of it exist.
+    Witness,
+}
+
+/// The rows of one cone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConstraintBlock {
+    /// `name`: unique.
+    pub name: Located<String>,
+    /// `holds` (`with-noise`).
+    pub holds: Holds,
+    /// `rows`: names of the rows, unique within the block; empty if not given.
+    pub rows: Vec<Located<String>>,
+}
+
+/// In which sense a constraint holds (M2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Holds {
+    /// `with-noise`: in the chance constraint.
+    #[default]
+    WithNoise,
+    /// `always`: whatever the noise.
+    Always,
+    /// `at-the-mean`: for the mean decision only.
+    AtTheMean,
+}
+
+/// Reads `[problem]`.
+pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
+    refuse_later_models(&table)?;
+    table.known(&["model", "file", "variable", "constraint"])?;
+    let model = table
+        .required("model", "model = \"conic\"")?
+        .choice(&[("conic", Model::Conic)])?;
+    let file = table.required("file", "file = \"problem.json\"")?.words()?;
+    let variables = match table.optional("variable") {
+        None => Vec::new(),
+        Some(item) => read_variables(item)?,
+    };
+    let constraints = match table.optional("constraint") {
+        None => Vec::new(),
+        Some(item) => read_constraints(item)?,
+    };
+    Ok(Problem {
+        model,
+        file,
+        variables,
+        constraints,
+    })
+}
+
+/// Other models have other keys: say so before complaining about these.
+fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
+    let Some(item) = table.peek("model") else {
+        return Ok(());
+    };
+    match item.text()? {
+        model @ ("opf" | "svm" | "regression" | "ellipsoid") => Err(item
+            .error(format!("model `{model}` is not part of this version"))
+            .with_help("model = \"conic\" reads any problem saved by Clarabel")),
+        _ => Ok(()),
+    }
+}
+
+fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
+    let mut names = Names::default();
+    let mut blocks = Vec::new();
+    for mut table in item.tables("problem.variable")? {
+        table.known(&["name", "size", "stage"])?;
+        let name = table.required("name", "name = \"x\"")?;
+        let block = VariableBlock {
+            name: names.add(&name)?,
+            size: match table.optional("size") {
+                None => 1,
+                Some(size) => size.count(1, MAX_COUNT)?,
+            },
+            stage: match table.optional("stage") {
+                None => Stage::default(),
+                Some(stage) => stage.choice(&[
+                    ("recourse", Stage::Recourse),
+                    ("here-and-now", Stage::HereAndNow),
+                    ("witness", Stage::Witness),
+                ])?,
+            },
+        };
+        if block.name.value.contains(['[', ']']) {
+            return Err(name.error(format!(
+                "the variable name {} must not contain brackets",
+                quoted(&block.name.value)
+            )));
+        }
+        blocks.push(block);
+    }
+    Ok(blocks)
+}
+
+fn read_constraints(item: Item) -> Result<Vec<ConstraintBlock>, ReadError> {
+    let mut names = Names::default();
+    let mut blocks = Vec::new();
+    for mut table in item.tables("problem.constraint")? {
+        table.known(&["name", "holds", "rows"])?;
+        let name = names.add(&table.required("name", "name = \"limits\"")?)?;
+        let holds = match table.optional("holds") {
+            None => Holds::default(),
+            Some(holds) => holds.choice(&[
+                ("with-noise", Holds::WithNoise),
+                ("always", Holds::Always),
+                ("at-the-mean", Holds::AtTheMean),
+            ])?,
+        };
+        let mut rows = Vec::new();
+        if let Some(list) = table.optional("rows") {
+            let mut row_names = Names::default();
+            for row in list.filled_array()? {
+                rows.push(row_names.add(&row)?);
+            }
+        }
+        blocks.push(ConstraintBlock { name, holds, rows });
+    }
+    Ok(blocks)
+}
+
+/// Names that must differ from one another.
+#[derive(Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl Names {
+    /// The name that `item` holds, if it is a new one.
+    pub(super) fn add(&mut self, item: &Item) -> Result<Located<String>, ReadError> {
+        let name = item.words()?;
+        if self.0.insert(name.value.clone()) {
+            Ok(name)
+        } else {
+            Err(item.error(format!("the name {} is taken", quoted(&name.value))))
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Specs with one mistake each, and exactly what is said about it.
+//!
+//! Each case is a good spec, a piece of it, what stands in its place, and the diagnostic.
+
+use conveil_read::spec::read;
+
+const SMALLEST: &str = include_str!("../../../fuzz/seeds/spec/smallest.toml");
+const EVERY_KEY: &str = include_str!("../../../fuzz/seeds/spec/every-key.toml");
+const AT_MOST: &str = include_str!("../../../fuzz/seeds/spec/discs-at-most.toml");
+const RECORDS: &str = include_str!("../../../fuzz/seeds/spec/records-identity.toml");
+
+fn refused(cases: &[(&str, &str, &str, &str)]) {
+    for (good, piece, mistake, expected) in cases {
+        assert!(good.contains(piece), "{piece}");
+        let text = good.replacen(piece, mistake, 1);
+        match read("spec.toml", &text) {
+            Ok(_) => panic!("{mistake} was accepted"),
+            Err(error) => assert_eq!(&error.to_string(), expected, "{mistake}"),
+        }
+    }
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_the_text() {
+    refused(&[
+        (SMALLEST, "[query]", "[query",
+            "spec.toml:9:7: not valid TOML: unclosed table, expected `]`"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\neta = 0.02",
+            "spec.toml:17:1: not valid TOML: duplicate key"),
+        (SMALLEST, "epsilon = 1", "epsilon = 1,5",
+            "spec.toml:13:12: not valid TOML: unexpected key or value, expected newline, `#`"),
+        (SMALLEST, r#""unit price""#, r#""unit price"#,
+            r#"spec.toml:14:69: not valid TOML: invalid basic string, expected `"`"#),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_sections_and_versions() {
+    refused(&[
+        (SMALLEST, "[problem]\n", "version = 2\n[problem]\n",
+            "spec.toml:1:11: version 2 is not known; this program reads version 1"),
+        (SMALLEST, "[problem]\n", "version = \"1\"\n[problem]\n",
+            "spec.toml:1:11: `version` must be a whole number, found a string"),
+        (SMALLEST, "[problem]\nmodel = \"conic\"\nfile = \"problem.json\"\n", "",
+            "spec.toml:1:1: the section [problem] is missing\n  help: for example: [problem] with model = \"conic\", file = \"problem.json\""),
+        (SMALLEST, "[query]\nrelease = \"cost\"\n", "",
+            "spec.toml:1:1: the section [query] is missing\n  help: for example: [query] with release = \"cost\""),
+        (SMALLEST, "[privacy]", "[privacyy]",
+            "spec.toml:11:2: unknown key `privacyy` in the spec; did you mean `privacy`?"),
+        (SMALLEST, "[feasibility]", "[chance]",
+            "spec.toml:15:2: unknown key `chance` in the spec; known keys: version, problem, private, query, privacy, feasibility, risk, lattice, solver, study, ledger"),
+        (SMALLEST, "[feasibility]\neta = 0.01\n", "",
+            "spec.toml:1:1: the section [feasibility] is missing\n  help: for example: [feasibility] with eta = 0.01"),
+        (SMALLEST, "[query]\nrelease = \"cost\"\n", "[[query]]\nrelease = \"cost\"\n",
+            "spec.toml:9:1: `query` must be a table, found an array"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_problem() {
+    refused(&[
+        (SMALLEST, r#""conic""#, "\"opf\"\nnetwork = \"24_ieee_rts\"",
+            "spec.toml:2:9: model `opf` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel"),
+        (SMALLEST, r#""conic""#, r#""konic""#,
+            "spec.toml:2:9: `model` must be `conic`, found `konic`\n  help: did you mean `conic`?"),
+        (SMALLEST, "model = \"conic\"\n", "",
+            "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
+        (SMALLEST, "file = \"problem.json\"\n", "",
+            "spec.toml:1:1: [problem] needs `file`\n  help: for example: file = \"problem.json\""),
+        (SMALLEST, "file = \"problem.json\"\n", "file = \" \"\n",
+            "spec.toml:3:8: `file` must not be empty"),
+        (SMALLEST, r#"file = "problem.json""#, r#"path = "problem.json""#,
+            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint"),
+        (EVERY_KEY, r#"name = "y""#, r#"name = "x""#,
+            "spec.toml:12:8: the name `x` is taken"),
+        (EVERY_KEY, r#"name = "y""#, r#"name = "y[1]""#,
+            "spec.toml:12:8: the variable name `y[1]` must not contain brackets"),
+        (EVERY_KEY, "size = 3", "size = 0",
+            "spec.toml:9:8: `size` must lie between 1 and 1000000000, found 0"),
+        (EVERY_KEY, "size = 3", "size = 2.5",
+            "spec.toml:9:8: `size` must be a whole number, found 2.5"),
+        (EVERY_KEY, "size = 3", "size = 1000000000000000000",
+            "spec.toml:9:8: `size` must lie between 1 and 1000000000, found 1000000000000000000"),
+        (EVERY_KEY, r#"stage = "witness""#, r#"stage = "wait-and-see""#,
+            "spec.toml:17:9: `stage` must be `recourse`, `here-and-now` or `witness`, found `wait-and-see`"),
+        (EVERY_KEY, "name = \"limits\"\nrows", "rows",
+            "spec.toml:23:1: [[problem.constraint]] needs `name`\n  help: for example: name = \"limits\""),
+        (EVERY_KEY, r#""lower", "upper""#, r#""lower", "lower""#,
+            "spec.toml:25:18: the name `lower` is taken"),
+        (EVERY_KEY, r#""lower", "upper""#, r#""lower", "a\nb""#,
+            "spec.toml:25:18: entry 1 of `rows` must not contain control characters"),
+        (EVERY_KEY, r#"holds = "always""#, r#"holds = "allways""#,
+            "spec.toml:21:9: `holds` must be `with-noise`, `always` or `at-the-mean`, found `allways`\n  help: did you mean `always`?"),
+        (SMALLEST, "[private]", "[problem.variable]\nname = \"x\"\n[private]",
+            "spec.toml:4:1: `variable` must be an array of tables, found a table\n  help: write [[problem.variable]] in double brackets"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_private() {
+    refused(&[
+        (SMALLEST, "adjacency = { kind = \"one-entry\", alpha = 10 }\n", "",
+            "spec.toml:4:1: [private] needs `adjacency`\n  help: for example: adjacency = { kind = \"one-entry\", alpha = 10.0 }"),
+        (SMALLEST, ", alpha = 10", "",
+            "spec.toml:5:13: `adjacency` needs `alpha`\n  help: for example: alpha = 10.0"),
+        (SMALLEST, "alpha = 10", "alpha = -10",
+            "spec.toml:5:43: `alpha` must be positive, found -10"),
+        (SMALLEST, "alpha = 10", "alpha = inf",
+            "spec.toml:5:43: `alpha` must be finite, found inf"),
+        (SMALLEST, "alpha = 10", "alhpa = 10",
+            "spec.toml:5:35: unknown key `alhpa` in `adjacency`; did you mean `alpha`?"),
+        (SMALLEST, r#""one-entry""#, r#""universe""#,
+            "spec.toml:5:34: `alpha` makes no sense with kind `universe`"),
+        (SMALLEST, r#"kind = "one-entry", alpha = 10"#, r#"kind = "one-record", record = 0"#,
+            "spec.toml:5:45: `record` must lie between 1 and 1000000000, found 0"),
+        (SMALLEST, r#"kind = "one-entry", alpha = 10"#, r#"kind = "one-record", record = 2"#,
+            "spec.toml:5:13: 1 parameter cannot be split into records of 2"),
+        (SMALLEST, r#"kind = "one-entry", alpha = 10"#, r#"kind = "universe""#,
+            "spec.toml:5:13: adjacency `universe` needs [private.universe]"),
+        (SMALLEST, "[[private.parameter]]\nname = \"d\"\nat = [{ in = \"b\", row = 0 }]\n", "",
+            "spec.toml:4:1: [private] needs `parameter`\n  help: for example: [[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]"),
+        (EVERY_KEY, r#"name = "c1""#, r#"name = "d0""#,
+            "spec.toml:41:8: the name `d0` is taken"),
+        (SMALLEST, r#"at = [{ in = "b", row = 0 }]"#, "at = []",
+            "spec.toml:8:6: `at` must not be empty"),
+        (SMALLEST, "row = 0", "row = 0, column = 1",
+            "spec.toml:8:28: `column` makes no sense in b"),
+        (SMALLEST, r#"in = "b""#, r#"in = "A""#,
+            "spec.toml:8:7: entry 0 of `at` needs `column`\n  help: for example: column = 0"),
+        (SMALLEST, r#"in = "b""#, r#"in = "c""#,
+            "spec.toml:8:14: `in` must be `b`, `q` or `A`, found `c`"),
+        (SMALLEST, "row = 0", "row = -1",
+            "spec.toml:8:25: `row` must lie between 0 and 1000000000, found -1"),
+        (SMALLEST, "row = 0", "row = 0, coef = 0.0",
+            "spec.toml:8:35: `coef` must differ from 0, found 0.0"),
+        (SMALLEST, "row = 0 }", r#"row = 0 }, { in = "b", row = 0, coef = 2 }"#,
+            "spec.toml:8:30: b[0] is listed twice"),
+        (EVERY_KEY, "bounds = [0.0, 10.0]", "bounds = [10.0, 0.0]",
+            "spec.toml:38:10: `bounds` must increase, found [10.0, 0.0]"),
+        (EVERY_KEY, "bounds = [0.0, 10.0]", "bounds = [0.0]",
+            "spec.toml:38:10: `bounds` must be two numbers, found 1"),
+        (EVERY_KEY, r#"in = "q", column = 1"#, r#"in = "b", row = 3"#,
+            "spec.toml:42:7: parameter `c1` has no `value`, and shares b[3] with another parameter\n  help: the file holds one number for both: give each a `value`"),
+        (EVERY_KEY, "center = [1.0, 2.0]\nhalf_width = [0.5, 1]", "center = [1.0]\nhalf_width = 1",
+            "spec.toml:44:1: `center` has 1 number, but the spec has 2 parameters"),
+        (EVERY_KEY, "half_width = [0.5, 1]", "half_width = [0.5]",
+            "spec.toml:47:14: `half_width` has 1 number, but there are 2 coordinates of `center`"),
+        (EVERY_KEY, "half_width = [0.5, 1]", "radius = 1",
+            "spec.toml:44:1: [private.universe] needs `half_width`\n  help: for example: half_width = 0.5"),
+        (EVERY_KEY, "half_width = [0.5, 1]", "half_width = 1\nradius = 1",
+            "spec.toml:48:1: `radius` makes no sense with kind `box`"),
+        (AT_MOST, "dimension = 2", "dimension = 3",
+            "spec.toml:11:73: 2 numbers in `center` cannot be split into discs of dimension 3"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_query() {
+    refused(&[
+        (SMALLEST, r#""cost""#, r#""costs""#,
+            "spec.toml:10:11: `release` must be `identity`, `cost`, `sum`, `weighted`, `rows` or `at-most`, found `costs`\n  help: did you mean `cost`?"),
+        (SMALLEST, r#"release = "cost""#, "release = \"cost\"\nvariables = [\"x\"]",
+            "spec.toml:11:1: `variables` makes no sense with release `cost`"),
+        (SMALLEST, r#"release = "cost""#, r#"release = "weighted""#,
+            "spec.toml:9:1: [query] needs `weights`\n  help: for example: weights = { \"x[0]\" = 1.0, y = 2.0 }"),
+        (SMALLEST, r#"release = "cost""#, "release = \"weighted\"\nweights = { x = 0.0 }",
+            "spec.toml:11:11: `weights` needs at least one weight that is not 0"),
+        (SMALLEST, r#"release = "cost""#, "release = \"sum\"\nvariables = [\"x[0\", \"x\"]",
+            "spec.toml:11:14: `x[0` is not a variable\n  help: write a name, `x`, or a name and an index from 0, `x[2]`"),
+        (SMALLEST, r#"release = "cost""#, "release = \"sum\"\nvariables = [\"x[0]\", \"x\"]",
+            "spec.toml:11:22: a part of `x` is already named"),
+        (SMALLEST, r#"release = "cost""#, "release = \"sum\"\nvariables = [\"x\", \"x[00]\"]",
+            "spec.toml:11:19: `x[0]` is already part of `x`"),
+        (SMALLEST, r#"release = "cost""#, "release = \"sum\"\nvariables = [\"z\"]",
+            "spec.toml:11:14: no variable `z`\n  help: without [[problem.variable]] there is one block, `x`, of all columns of the file"),
+        (SMALLEST, r#"release = "cost""#, "release = \"identity\"\nvariables = []",
+            "spec.toml:11:13: `variables` must not be empty"),
+        (EVERY_KEY, "y = 2", "yy = 2",
+            "spec.toml:51:25: no variable `yy`"),
+        (EVERY_KEY, r#""x[2]" = -1.0"#, r#""x[3]" = -1.0"#,
+            "spec.toml:51:36: `x` has indexes 0 to 2, found 3"),
+        (EVERY_KEY, r#""x[2]" = -1.0"#, r#""x[2]" = "one""#,
+            "spec.toml:51:45: `x[2]` must be a number, found a string"),
+        (SMALLEST, r#"release = "cost""#, "release = \"cost\"\nshape = [[1.0, 0.0], [0.0, 1.0]]",
+            "spec.toml:11:9: `shape` is 2×2, but the answer has 1 number"),
+        (EVERY_KEY, "[0.5, 2.0]]", "[0.5]]",
+            "spec.toml:52:22: `shape` must be square: it has 2 rows, but row 1 has 1 number"),
+        (EVERY_KEY, "[0.5, 2.0]]", "[0.5, nan]]",
+            "spec.toml:52:28: entry 1 of `shape` must be finite, found nan"),
+        (AT_MOST, "slope = { \"x[0]\" = 1.0, \"x[1]\" = 1_000.5 }\n", "",
+            "spec.toml:12:1: [query] needs `slope`\n  help: for example: slope = { \"x[0]\" = 1.0 }"),
+        (AT_MOST, r#"epigraph = "t""#, r#"epigraph = "x""#,
+            "spec.toml:14:12: the epigraph must be one variable, but `x` has 2"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_privacy() {
+    refused(&[
+        (SMALLEST, "epsilon = 1\n", "epsilonn = 1\n",
+            "spec.toml:13:1: unknown key `epsilonn` in [privacy]; did you mean `epsilon`?"),
+        (SMALLEST, "epsilon = 1\n", "epsilon = \"1\"\n",
+            "spec.toml:13:11: `epsilon` must be a number, found a string"),
+        (SMALLEST, "epsilon = 1\n", "epsilon = 0\n",
+            "spec.toml:13:11: `epsilon` must be positive, found 0"),
+        (SMALLEST, "epsilon = 1\n", "epsilon = 1e999\n",
+            "spec.toml:13:11: `epsilon` must be finite, found 1e999"),
+        (SMALLEST, "epsilon = 1\n", "epsilon = 1\ndelta = 1e-5\n",
+            "spec.toml:14:1: `delta` makes no sense with mechanism `laplace`"),
+        (SMALLEST, "epsilon = 1\n", "epsilon = 1\nbudget = 1e-5\n",
+            "spec.toml:14:1: unknown key `budget` in [privacy]; known keys: mechanism, epsilon, delta, calibration, sensitivity"),
+        (SMALLEST, r#""laplace""#, r#""laplase""#,
+            "spec.toml:12:13: `mechanism` must be `laplace`, `gaussian` or `truncated-laplace`, found `laplase`\n  help: did you mean `laplace`?"),
+        (SMALLEST, r#""laplace""#, r#""gaussian""#,
+            "spec.toml:11:1: [privacy] needs `delta`\n  help: for example: delta = 1e-5"),
+        (EVERY_KEY, "delta = 1e-5", "delta = 1",
+            "spec.toml:57:9: `delta` must lie strictly between 0 and 1, found 1"),
+        (EVERY_KEY, "epsilon = 0.5", "epsilon = 2",
+            "spec.toml:58:15: calibration `classic` is a theorem only for epsilon below 1, found 2.0\n  help: calibration = \"analytic\" holds for every epsilon"),
+        (AT_MOST, "delta = 0.5", "delta = 0.6",
+            "spec.toml:19:9: `delta` must be positive and at most 1/2, found 0.6"),
+        (SMALLEST, r#"sensitivity = { by = "declared", value = 1.0, reason = "unit price" }"#, r#"sensitivity = { by = "envelope", price = 1000.0 }"#,
+            "spec.toml:14:22: certificate `envelope` is not part of this version"),
+        (SMALLEST, r#"sensitivity = { by = "declared", value = 1.0, reason = "unit price" }"#, "sensitivity = 1.0",
+            "spec.toml:14:15: `sensitivity` must be a table, found 1.0"),
+        (SMALLEST, r#"by = "declared", "#, "",
+            "spec.toml:14:15: `sensitivity` needs `by`\n  help: for example: by = \"declared\""),
+        (SMALLEST, r#", reason = "unit price""#, "",
+            "spec.toml:14:15: `sensitivity` needs `reason`\n  help: for example: reason = \"the cost moves by at most …\""),
+        (SMALLEST, r#""unit price""#, r#""""#,
+            "spec.toml:14:56: `reason` must not be empty"),
+        (SMALLEST, "value = 1.0, ", "",
+            "spec.toml:14:15: `sensitivity` needs `value` or `per_alpha`\n  help: for example: value = 1.0"),
+        (SMALLEST, "value = 1.0", "value = 1.0, per_alpha = 1.0",
+            "spec.toml:14:59: give `value` or `per_alpha`, not both"),
+        (SMALLEST, "value = 1.0", "value = 1.0, gamma = 0.1",
+            "spec.toml:14:47: `gamma` makes no sense in a declared sensitivity"),
+        (RECORDS, "value = 0.25", "per_alpha = 0.25",
+            "spec.toml:19:15: `per_alpha` needs an adjacency with an alpha\n  help: declare the sensitivity itself: value = 1.0"),
+        (SMALLEST, r#"by = "declared", value = 1.0, reason = "unit price""#, r#"by = "sampled", gamma = 0.1, beta = 0.1"#,
+            "spec.toml:14:15: sensitivity by `sampled` needs [private.universe]"),
+        (EVERY_KEY, "gamma = 0.1", "gamma = 1.5",
+            "spec.toml:59:41: `gamma` must lie strictly between 0 and 1, found 1.5"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_feasibility() {
+    refused(&[
+        (SMALLEST, "eta = 0.01", "eta = 0.7",
+            "spec.toml:16:7: `eta` must lie strictly between 0 and 1/2, found 0.7"),
+        (SMALLEST, "eta = 0.01", "eta = true",
+            "spec.toml:16:7: `eta` must be a number, found a boolean"),
+        (SMALLEST, "eta = 0.01", "beta = 0.01",
+            "spec.toml:15:1: [feasibility] needs `eta`\n  help: for example: eta = 0.01"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"mass box\"",
+            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `sampled-box`, `scenario`, `row-by-row`, `fixed-recourse`, `ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"ball\"",
+            "spec.toml:17:10: method `ball` needs mechanism `gaussian`"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"bounded\"",
+            "spec.toml:17:10: method `bounded` needs mechanism `truncated-laplace`"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"mass-box\"\nfactor = \"cantelli\"",
+            "spec.toml:18:10: `factor` needs method `row-by-row`"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nfactor = \"gaussian\"",
+            "spec.toml:17:10: factor `gaussian` needs mechanism `gaussian`"),
+        (EVERY_KEY, r#"factor = "cantelli""#, r#"factor = "chernoff""#,
+            "spec.toml:73:10: factor `chernoff` needs mechanism `laplace` or `truncated-laplace`"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nsplit = 1",
+            "spec.toml:17:9: `split` must lie strictly between 0 and 1, found 1"),
+        (SMALLEST, "eta = 0.01", "eta = 0.01\nsplit = \"optimize\"",
+            "spec.toml:17:9: `split` must be `symmetric` or `optimise`, found `optimize`\n  help: did you mean `optimise`?"),
+        (EVERY_KEY, "name = \"limits\"\nmethod", "name = \"limit\"\nmethod",
+            "spec.toml:71:8: no constraint `limit`\n  help: did you mean `limits`?"),
+        (EVERY_KEY, "name = \"balance\"\nweight", "name = \"limits\"\nweight",
+            "spec.toml:77:8: the name `limits` is taken"),
+        (EVERY_KEY, "weight = 2.0", "weight = 2.0\neta = 0.001",
+            "spec.toml:79:7: give `weight` or `eta`, not both"),
+        (EVERY_KEY, "[0.001, 0.002]", "[0.001, 0.02]",
+            "spec.toml:74:7: the block's eta, 0.021, exceeds that of [feasibility], 0.01"),
+        (EVERY_KEY, "[0.001, 0.002]", "[0.001]",
+            "spec.toml:74:7: `eta` has 1 number, but `limits` has 2 rows"),
+        (EVERY_KEY, "seed = 3", "seed = -3",
+            "spec.toml:68:8: `seed` must lie between 0 and 2^64 - 1, found -3"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_the_optional_sections() {
+    refused(&[
+        (SMALLEST, "[query]", "[risk]\ntail = 0.1\n[query]",
+            "spec.toml:10:1: `tail` makes no sense with objective `expectation` and form `exact`"),
+        (SMALLEST, "[query]", "[risk]\nobjective = \"cvar\"\n[query]",
+            "spec.toml:9:1: [risk] needs `tail`\n  help: for example: tail = 0.05"),
+        (SMALLEST, "[query]", "[risk]\nobjective = \"cvar\"\ntail = 0.1\nweight = 0.5\n[query]",
+            "spec.toml:12:1: `weight` makes no sense with objective `cvar` and form `exact`"),
+        (SMALLEST, "[query]", "[risk]\nobjective = \"cvar\"\ntail = 0.1\nsamples = 5\n[query]",
+            "spec.toml:12:1: `samples` makes no sense with objective `cvar` and form `exact`"),
+        (EVERY_KEY, "variables = [\"t\"]\nat_most = 3", r#"variables = ["t"]"#,
+            "spec.toml:93:1: [[risk.variance]] needs `weight` or `at_most`\n  help: for example: weight = 0.1"),
+        (EVERY_KEY, "at_most = 3", "at_most = 3\nweight = 1",
+            "spec.toml:95:11: give `weight` or `at_most`, not both"),
+        (EVERY_KEY, "samples = 500", "samples = 0",
+            "spec.toml:85:11: `samples` must lie between 1 and 1000000, found 0"),
+        (EVERY_KEY, "step = 1e-6", "step = 0.0",
+            "spec.toml:98:8: `step` must be positive, found 0.0"),
+        (EVERY_KEY, "tolerance = 1e-8", "tolerance = 1e-15",
+            "spec.toml:101:13: `tolerance` must lie between 1e-12 and 1e-3, found 1e-15"),
+        (EVERY_KEY, "threads = 2", "threads = 0",
+            "spec.toml:102:11: `threads` must lie between 1 and 1024, found 0"),
+        (EVERY_KEY, "draws = 2000", "draws = 20000000",
+            "spec.toml:105:9: `draws` must lie between 1 and 10000000, found 20000000"),
+        (EVERY_KEY, r#"dataset = "loads-2026""#, "dataset = 2026-01-01",
+            "spec.toml:110:11: `dataset` must be a string, found a date"),
+        (EVERY_KEY, "dataset = \"loads-2026\"\n", "",
+            "spec.toml:108:1: [ledger] needs `dataset`\n  help: for example: dataset = \"loads-2026\""),
+    ]);
+}

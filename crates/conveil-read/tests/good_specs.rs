@@ -1,0 +1,210 @@
+//! Specs that are right, and the values they stand for.
+
+use conveil_read::spec::*;
+
+fn seed(text: &str) -> Spec {
+    match read("spec.toml", text) {
+        Ok(spec) => spec,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+const SMALLEST: &str = include_str!("../../../fuzz/seeds/spec/smallest.toml");
+const EVERY_KEY: &str = include_str!("../../../fuzz/seeds/spec/every-key.toml");
+const AT_MOST: &str = include_str!("../../../fuzz/seeds/spec/discs-at-most.toml");
+const RECORDS: &str = include_str!("../../../fuzz/seeds/spec/records-identity.toml");
+
+#[test]
+fn defaults_fill_what_the_smallest_spec_leaves_out() {
+    let spec = seed(SMALLEST);
+    assert_eq!(spec.problem.model, Model::Conic);
+    assert_eq!(spec.problem.file.value, "problem.json");
+    assert!(spec.problem.variables.is_empty() && spec.problem.constraints.is_empty());
+    assert_eq!(
+        spec.private.adjacency.value,
+        Adjacency::OneEntry { alpha: 10.0 }
+    );
+    assert_eq!(spec.private.universe, None);
+    let parameter = &spec.private.parameters[0];
+    assert_eq!((parameter.value, parameter.bounds), (None, None));
+    let entry = Entry {
+        place: Place::B { row: 0 },
+        coef: 1.0,
+        offset: 0.0,
+    };
+    assert_eq!(parameter.at[0].value, entry);
+    assert_eq!(spec.query.release, Release::Cost);
+    assert_eq!(spec.query.shape, None);
+    assert_eq!(spec.privacy.mechanism, Mechanism::Laplace);
+    let feasibility = &spec.feasibility;
+    assert_eq!(feasibility.method.value, Method::Auto);
+    assert_eq!(feasibility.split, Split::Symmetric);
+    assert_eq!(feasibility.factor.value, Factor::Best);
+    assert_eq!(feasibility.size, SampleSize::Exact);
+    assert_eq!((feasibility.beta, feasibility.seed), (1e-6, 1));
+    assert_eq!(spec.risk, Risk::default());
+    assert_eq!(spec.lattice, Lattice { step: None });
+    assert_eq!(spec.solver, Solver::default());
+    assert_eq!(
+        spec.study,
+        Study {
+            draws: 1000,
+            seed: 1
+        }
+    );
+    assert_eq!(spec.ledger, None);
+}
+
+#[test]
+fn every_key_reaches_its_field() {
+    let spec = seed(EVERY_KEY);
+    let sizes: Vec<_> = spec
+        .problem
+        .variables
+        .iter()
+        .map(|v| (v.size, v.stage))
+        .collect();
+    assert_eq!(
+        sizes,
+        [
+            (3, Stage::Recourse),
+            (1, Stage::HereAndNow),
+            (1, Stage::Witness)
+        ]
+    );
+    let holds: Vec<_> = spec.problem.constraints.iter().map(|c| c.holds).collect();
+    assert_eq!(holds, [Holds::Always, Holds::WithNoise, Holds::AtTheMean]);
+    assert_eq!(spec.problem.constraints[1].rows[1].value, "upper");
+    let first = &spec.private.parameters[0];
+    assert_eq!(first.value, Some(1.5));
+    assert_eq!(first.bounds, Some((0.0, 10.0)));
+    assert_eq!(first.at[0].value.coef, -2.0);
+    assert_eq!(first.at[0].value.offset, 0.5);
+    assert_eq!(first.at[1].value.place, Place::A { row: 0, column: 2 });
+    assert_eq!(
+        spec.private.parameters[1].at[0].value.place,
+        Place::Q { column: 1 }
+    );
+    assert_eq!(
+        spec.private.universe.as_ref().map(|u| &u.value),
+        Some(&Universe::Box {
+            center: vec![1.0, 2.0],
+            half_width: vec![0.5, 1.0]
+        })
+    );
+    let Release::Rows { rows } = &spec.query.release else {
+        panic!("{:?}", spec.query.release);
+    };
+    assert_eq!(rows[0][1].variable.value.to_string(), "y");
+    assert_eq!(rows[1][0].variable.value.index, Some(2));
+    assert_eq!(rows[1][0].weight, -1.0);
+    assert_eq!(
+        spec.query.shape.as_ref().map(|s| s.value.clone()),
+        Some(vec![vec![1.0, 0.0], vec![0.5, 2.0]])
+    );
+    let calibration = Calibration::Classic;
+    assert_eq!(
+        spec.privacy.mechanism,
+        Mechanism::Gaussian {
+            delta: 1e-5,
+            calibration
+        }
+    );
+    assert_eq!(
+        spec.privacy.sensitivity.value,
+        Sensitivity::Sampled {
+            gamma: 0.1,
+            beta: 0.2,
+            seed: 7,
+            size: SampleSize::Paper,
+            on: SampledMap::Deterministic
+        }
+    );
+    assert_eq!(spec.feasibility.split, Split::LowerShare(0.25));
+    assert_eq!(
+        spec.feasibility.blocks[0].eta.as_ref().map(|e| &e.value),
+        Some(&BlockEta::Rows(vec![0.001, 0.002]))
+    );
+    assert_eq!(spec.feasibility.blocks[1].weight, Some(2.0));
+    assert_eq!(
+        spec.risk.objective,
+        Objective::Mix {
+            tail: 0.05,
+            weight: 0.5
+        }
+    );
+    assert_eq!(
+        spec.risk.form,
+        RiskForm::Sampled {
+            samples: 500,
+            seed: 9
+        }
+    );
+    assert_eq!(
+        spec.risk.limit,
+        Some(RiskLimit {
+            tail: 0.1,
+            at_most: 12.0
+        })
+    );
+    assert_eq!(spec.risk.variances[0].control, VarianceControl::Weight(0.1));
+    assert_eq!(spec.risk.variances[1].control, VarianceControl::AtMost(3.0));
+    assert_eq!(spec.lattice.step, Some(1e-6));
+    assert_eq!(spec.solver.threads, Some(2));
+    assert_eq!(spec.study.seed, 255);
+    assert_eq!(
+        spec.ledger.map(|l| l.dataset.value),
+        Some("loads-2026".into())
+    );
+}
+
+#[test]
+fn inline_tables_serve_as_well_as_headers() {
+    let spec = seed(AT_MOST);
+    assert_eq!(spec.private.parameters[1].name.value, "η₂");
+    assert_eq!(
+        spec.private.universe.map(|u| u.value),
+        Some(Universe::Discs {
+            center: vec![1.0, 2.0],
+            radius: vec![0.1],
+            dimension: 2
+        })
+    );
+    let Release::AtMost { epigraph, slope } = spec.query.release else {
+        panic!("{:?}", spec.query.release);
+    };
+    assert_eq!(epigraph.value.block, "t");
+    assert_eq!(slope[1].weight, 1000.5);
+    assert_eq!(
+        spec.privacy.mechanism,
+        Mechanism::TruncatedLaplace { delta: 0.5 }
+    );
+}
+
+#[test]
+fn names_that_only_the_problem_file_can_resolve_keep_their_place() {
+    let spec = seed(RECORDS);
+    let Release::Identity {
+        variables: Some(variables),
+    } = &spec.query.release
+    else {
+        panic!("{:?}", spec.query.release);
+    };
+    assert_eq!((variables[1].line, variables[1].column), (14, 22));
+    assert_eq!(variables[1].value.index, Some(3));
+    let error = variables[1].error("spec.toml", "no variable `x[3]`");
+    assert_eq!(error.to_string(), "spec.toml:14:22: no variable `x[3]`");
+    let block = &spec.feasibility.blocks[0].name;
+    assert_eq!(
+        (block.value.as_str(), block.line, block.column),
+        ("anything", 24, 8)
+    );
+}
+
+#[test]
+fn columns_count_characters() {
+    let spec = seed(AT_MOST);
+    // `  { name = "η₂", value = 2, at = [{ in = "b", row = 0 }, …`: letters, not bytes.
+    let second = &spec.private.parameters[1].at[1];
+    assert_eq!((second.line, second.column), (9, 58));
+}

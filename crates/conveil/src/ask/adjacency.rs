@@ -1,0 +1,155 @@
+//! Which datasets count as neighbours (M1). The text is part of every guarantee.
+
+use crate::error::{Error, Result};
+use crate::noise::Sampler;
+use std::fmt;
+
+/// θ ~ θ'.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Adjacency {
+    /// One entry changes by at most α.
+    OneEntry {
+        /// α.
+        alpha: f64,
+    },
+    /// ‖θ − θ'‖₁ ≤ α.
+    L1 {
+        /// α.
+        alpha: f64,
+    },
+    /// ‖θ − θ'‖₂ ≤ α.
+    L2 {
+        /// α.
+        alpha: f64,
+    },
+    /// One record, a run of this many entries, is replaced.
+    OneRecord {
+        /// Entries in a record.
+        len: usize,
+    },
+    /// Any two members of the universe.
+    Universe,
+}
+
+impl Adjacency {
+    /// One entry changes by at most α.
+    pub fn one_entry(alpha: f64) -> Self {
+        Adjacency::OneEntry { alpha }
+    }
+
+    /// α, where the adjacency has one.
+    pub fn alpha(&self) -> Option<f64> {
+        match self {
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } | Adjacency::L2 { alpha } => {
+                Some(*alpha)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn with_alpha(mut self, new: f64) -> Self {
+        match &mut self {
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } | Adjacency::L2 { alpha } => {
+                *alpha = new;
+            }
+            _ => {}
+        }
+        self
+    }
+
+    pub(crate) fn validate(&self, parameters: usize) -> Result<()> {
+        if let Some(alpha) = self.alpha()
+            && !(alpha.is_finite() && alpha > 0.0)
+        {
+            return Err(Error::input(format!(
+                "the adjacency's α must be positive and finite, found {alpha}"
+            )));
+        }
+        if let Adjacency::OneRecord { len } = self
+            && (*len == 0 || !parameters.is_multiple_of(*len))
+        {
+            return Err(Error::input(format!(
+                "records of {len} entries do not divide {parameters} private parameters"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The largest ‖θ − θ'‖₁ and ‖θ − θ'‖₂ between neighbours, where the adjacency itself bounds them.
+    pub fn reach(&self, parameters: usize) -> Option<(f64, f64)> {
+        let root = (parameters.max(1) as f64).sqrt();
+        match self {
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => Some((*alpha, *alpha)),
+            Adjacency::L2 { alpha } => Some((alpha * root, *alpha)),
+            _ => None,
+        }
+    }
+
+    /// A random neighbour of a member of the universe: as far away as the adjacency allows, inside the universe.
+    pub(crate) fn neighbour(
+        &self,
+        theta: &[f64],
+        universe: &super::Universe,
+        sampler: &mut Sampler,
+    ) -> Vec<f64> {
+        let other = match self {
+            Adjacency::Universe => return universe.sample(sampler),
+            Adjacency::OneRecord { len } => {
+                let fresh = universe.sample(sampler);
+                let record = pick(theta.len() / len.max(&1), sampler);
+                let mut other = theta.to_vec();
+                let range = record * len..((record + 1) * len).min(theta.len());
+                other[range.clone()].copy_from_slice(&fresh[range]);
+                return other;
+            }
+            Adjacency::OneEntry { alpha } => {
+                let mut other = theta.to_vec();
+                let entry = pick(theta.len(), sampler);
+                other[entry] += if sampler.uniform() < 0.5 {
+                    -alpha
+                } else {
+                    *alpha
+                };
+                other
+            }
+            Adjacency::L1 { alpha } | Adjacency::L2 { alpha } => {
+                let direction: Vec<f64> = theta.iter().map(|_| sampler.unit_normal()).collect();
+                let size = match self {
+                    Adjacency::L1 { .. } => direction.iter().map(|v| v.abs()).sum(),
+                    _ => crate::program::norm(&direction),
+                };
+                let step = if size > 0.0 { alpha / size } else { 0.0 };
+                theta
+                    .iter()
+                    .zip(&direction)
+                    .map(|(t, d)| t + step * d)
+                    .collect()
+            }
+        };
+        universe.pull_inside(theta, other)
+    }
+}
+
+fn pick(count: usize, sampler: &mut Sampler) -> usize {
+    ((sampler.uniform() * count as f64) as usize).min(count.saturating_sub(1))
+}
+
+impl fmt::Display for Adjacency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Adjacency::OneEntry { alpha } => {
+                write!(f, "datasets in which one entry differs by at most {alpha}")
+            }
+            Adjacency::L1 { alpha } => {
+                write!(f, "datasets at most {alpha} apart in the ℓ₁ norm")
+            }
+            Adjacency::L2 { alpha } => {
+                write!(f, "datasets at most {alpha} apart in the Euclidean norm")
+            }
+            Adjacency::OneRecord { len } => {
+                write!(f, "datasets that differ in one record of {len} entries")
+            }
+            Adjacency::Universe => write!(f, "any two datasets of the stated universe"),
+        }
+    }
+}

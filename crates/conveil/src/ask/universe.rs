@@ -1,0 +1,156 @@
+//! Universes (M1): public sets of datasets around a public centre, with a sampler.
+
+use crate::error::{Error, Result};
+use crate::noise::Sampler;
+use std::fmt;
+
+/// A public set of datasets. The centre is public; a universe around the private data is paper mode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Universe {
+    centre: Vec<f64>,
+    radius: Vec<f64>,
+    /// Entries that share a disc; 1 for a box.
+    dimension: usize,
+}
+
+impl Universe {
+    /// Every entry within its half-width of the centre, independently.
+    pub fn around(centre: Vec<f64>, half_width: Vec<f64>) -> Result<Self> {
+        Self::new(centre, half_width, 1)
+    }
+
+    /// Runs of `dimension` entries, each run within a Euclidean disc (ball) of its radius around the centre.
+    pub fn discs(centre: Vec<f64>, radius: Vec<f64>, dimension: usize) -> Result<Self> {
+        Self::new(centre, radius, dimension)
+    }
+
+    fn new(centre: Vec<f64>, radius: Vec<f64>, dimension: usize) -> Result<Self> {
+        if dimension == 0 || centre.is_empty() || !centre.len().is_multiple_of(dimension) {
+            return Err(Error::input(format!(
+                "a universe of {} entries cannot be split into discs of dimension {dimension}",
+                centre.len()
+            )));
+        }
+        if radius.len() != centre.len() / dimension {
+            return Err(Error::input(format!(
+                "the universe has {} parts, but {} sizes are given",
+                centre.len() / dimension,
+                radius.len()
+            )));
+        }
+        if let Some(v) = centre.iter().find(|v| !v.is_finite()) {
+            return Err(Error::input(format!(
+                "the universe's centre holds {v}: it must be finite"
+            )));
+        }
+        if let Some(v) = radius.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
+            return Err(Error::input(format!(
+                "the universe's sizes must be finite and not negative, found {v}"
+            )));
+        }
+        Ok(Universe {
+            centre,
+            radius,
+            dimension,
+        })
+    }
+
+    /// Number of entries of a dataset.
+    pub fn len(&self) -> usize {
+        self.centre.len()
+    }
+
+    /// Whether it has no entries (never, by construction).
+    pub fn is_empty(&self) -> bool {
+        self.centre.is_empty()
+    }
+
+    /// The public centre.
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    /// The same universe, larger or smaller around its centre.
+    pub fn scaled(&self, factor: f64) -> Self {
+        let mut other = self.clone();
+        other.radius.iter_mut().for_each(|r| *r *= factor);
+        other
+    }
+
+    /// The same sizes around another centre: paper mode only.
+    pub(crate) fn recentred(&self, centre: &[f64]) -> Result<Self> {
+        Self::new(centre.to_vec(), self.radius.clone(), self.dimension)
+    }
+
+    /// Whether the dataset is a member.
+    pub fn contains(&self, theta: &[f64]) -> bool {
+        theta.len() == self.len()
+            && (0..self.radius.len()).all(|part| {
+                let range = part * self.dimension..(part + 1) * self.dimension;
+                let offset: Vec<f64> = range.map(|i| theta[i] - self.centre[i]).collect();
+                crate::program::norm(&offset) <= self.radius[part] * (1.0 + 1e-12)
+            })
+    }
+
+    /// The largest ‖θ − θ'‖₁ and ‖θ − θ'‖₂ between members.
+    pub fn diameter(&self) -> (f64, f64) {
+        let d = self.dimension as f64;
+        let l1: f64 = self.radius.iter().map(|r| 2.0 * r * d.sqrt()).sum();
+        let l2 = 2.0 * crate::program::norm(&self.radius);
+        (l1, l2)
+    }
+
+    /// A uniformly drawn member.
+    pub fn sample(&self, sampler: &mut Sampler) -> Vec<f64> {
+        let mut theta = self.centre.clone();
+        for (part, radius) in self.radius.iter().enumerate() {
+            let range = part * self.dimension..(part + 1) * self.dimension;
+            if self.dimension == 1 {
+                theta[range.start] += radius * (2.0 * sampler.uniform() - 1.0);
+                continue;
+            }
+            let direction: Vec<f64> = range.clone().map(|_| sampler.unit_normal()).collect();
+            let size = crate::program::norm(&direction).max(f64::MIN_POSITIVE);
+            let length = radius * sampler.uniform().powf(1.0 / self.dimension as f64);
+            for (i, d) in range.zip(&direction) {
+                theta[i] += length * d / size;
+            }
+        }
+        theta
+    }
+
+    /// `to`, moved back along the segment from the member `from` until it is a member.
+    pub(crate) fn pull_inside(&self, from: &[f64], to: Vec<f64>) -> Vec<f64> {
+        if self.contains(&to) {
+            return to;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        let at =
+            |t: f64| -> Vec<f64> { from.iter().zip(&to).map(|(a, b)| a + t * (b - a)).collect() };
+        for _ in 0..50 {
+            let mid = 0.5 * (low + high);
+            if self.contains(&at(mid)) {
+                low = mid;
+            } else {
+                high = mid;
+            }
+        }
+        at(low)
+    }
+}
+
+impl fmt::Display for Universe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (l1, l2) = self.diameter();
+        let kind = if self.dimension == 1 {
+            "a box"
+        } else {
+            "a product of discs"
+        };
+        write!(
+            f,
+            "{kind} of {} entries around a public centre (diameter {l1:.4} in ℓ₁, {l2:.4} in ℓ₂)",
+            self.len()
+        )
+    }
+}

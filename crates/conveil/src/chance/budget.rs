@@ -1,0 +1,90 @@
+//! The one η budget over all methods of a program (M5), as the table that reports print.
+
+use serde::Serialize;
+use std::fmt;
+
+/// One event, or one group of rows, and its share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BudgetLine {
+    /// The method.
+    pub method: String,
+    /// What shares the event.
+    pub serves: String,
+    /// Number of rows it serves.
+    pub rows: usize,
+    /// The share that was allotted.
+    pub share: f64,
+    /// The probability that is certified: at most the share.
+    pub certified: f64,
+    /// Holds with this confidence only (sampled methods whose probability cannot be computed).
+    pub confidence: Option<f64>,
+    /// The set, for people: a box, a radius, a number of samples.
+    pub detail: String,
+}
+
+/// The table. Shares add up to at most η.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Budget {
+    pub(super) eta: f64,
+    pub(super) lines: Vec<BudgetLine>,
+}
+
+impl Budget {
+    /// η.
+    pub fn eta(&self) -> f64 {
+        self.eta
+    }
+
+    /// The lines.
+    pub fn lines(&self) -> &[BudgetLine] {
+        &self.lines
+    }
+
+    /// The certified probability of infeasibility: the sum over the lines.
+    pub fn certified(&self) -> f64 {
+        self.lines.iter().map(|l| l.certified).sum()
+    }
+
+    /// The confidence of the certified probability: 1 − Σβ.
+    pub fn confidence(&self) -> f64 {
+        1.0 - self
+            .lines
+            .iter()
+            .filter_map(|l| l.confidence)
+            .map(|c| 1.0 - c)
+            .sum::<f64>()
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "  {:<15} {:>6} {:>11} {:>11}  what",
+            "method", "rows", "share", "certified"
+        )?;
+        for line in &self.lines {
+            let confidence = line
+                .confidence
+                .map_or(String::new(), |c| format!(" (confidence {c})"));
+            writeln!(
+                f,
+                "  {:<15} {:>6} {:>10.4}% {:>10.4}%  {}{confidence}: {}",
+                line.method,
+                line.rows,
+                100.0 * line.share,
+                100.0 * line.certified,
+                line.serves,
+                line.detail
+            )?;
+        }
+        write!(
+            f,
+            "  {:<15} {:>6} {:>10.4}% {:>10.4}%",
+            "together",
+            "",
+            100.0 * self.eta,
+            100.0 * self.certified()
+        )
+    }
+}

@@ -1,0 +1,550 @@
+//! From the wish to methods with shares: decided on public structure alone, once, in the Plan.
+
+use super::ball::Ball;
+use super::bounded::Bounded;
+use super::budget::{Budget, BudgetLine};
+use super::fixed::FixedRecourse;
+use super::mass_box::MassBox;
+use super::row_by_row::RowByRow;
+use super::sampled_box::SampledBox;
+use super::scenario::Scenario;
+use super::vertices::BoxSet;
+use super::{BlockChoice, Choice, Feasibility, Method, Split, Task};
+use crate::error::{Error, Result};
+use crate::noise::{Factor, Law};
+use crate::program::{Cone, ConstraintBlock, Holds, Program};
+use crate::rule::{Lift, RowRule, Rule};
+use std::sync::Arc;
+
+/// Rows of one block and the method that serves them.
+#[derive(Clone, Debug)]
+pub struct BlockDesign {
+    block: usize,
+    rows: Vec<usize>,
+    etas: Vec<f64>,
+    method: Arc<dyn Method>,
+}
+
+impl BlockDesign {
+    /// The index of the constraint block.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// η of each row, for methods that work row by row.
+    pub fn etas(&self) -> &[f64] {
+        &self.etas
+    }
+
+    /// The method's name.
+    pub fn method(&self) -> &'static str {
+        self.method.name()
+    }
+}
+
+/// The chance constraint's design.
+///
+/// # Guarantee
+/// A point of the lifted program that meets all constraints written by [`Design::enforce`] is feasible with
+/// probability at least 1 − [`Budget::certified`], and that is at most η (M5, one budget).
+#[derive(Clone, Debug)]
+pub struct Design {
+    law: Law,
+    step: f64,
+    served: Vec<BlockDesign>,
+    /// Blocks and rows that no noise reaches, or that hold always or at the mean.
+    silent: Vec<(usize, Vec<usize>)>,
+    budget: Budget,
+    splits: usize,
+    boxes: Vec<BoxSet>,
+}
+
+/// Rows that wait for their share.
+struct Pending {
+    block: usize,
+    rows: Vec<usize>,
+    choice: Choice,
+    weight: f64,
+    etas: Option<Vec<f64>>,
+}
+
+impl Design {
+    /// Chooses methods and shares.
+    pub fn new(
+        program: &Program,
+        rule: &Rule,
+        law: &Law,
+        wish: &Feasibility,
+        step: f64,
+    ) -> Result<Self> {
+        wish.validate()?;
+        let (pending, silent) = sort_rows(program, rule, law, wish)?;
+        let mut design = Design {
+            law: *law,
+            step,
+            served: Vec::new(),
+            silent,
+            budget: Budget {
+                eta: wish.eta,
+                lines: Vec::new(),
+            },
+            splits: 1,
+            boxes: Vec::new(),
+        };
+        design.allot(program, rule, wish, pending)?;
+        Ok(design)
+    }
+
+    fn allot(
+        &mut self,
+        program: &Program,
+        rule: &Rule,
+        wish: &Feasibility,
+        pending: Vec<Pending>,
+    ) -> Result<()> {
+        let explicit: f64 = pending
+            .iter()
+            .filter_map(|p| p.etas.as_ref())
+            .flatten()
+            .sum();
+        let left = wish.eta - explicit;
+        if left < -1e-12 * wish.eta {
+            return Err(Error::input(format!(
+                "the rows' own η add up to {explicit}, more than the whole η = {}",
+                wish.eta
+            )));
+        }
+        let (mut by_event, mut by_row): (Vec<Pending>, Vec<Pending>) = (Vec::new(), Vec::new());
+        for p in pending {
+            match p.choice {
+                Choice::RowByRow(_) | Choice::FixedRecourse => by_row.push(p),
+                _ => by_event.push(p),
+            }
+        }
+        let kinds = [
+            Choice::MassBox,
+            Choice::SampledBox,
+            Choice::Scenario,
+            Choice::Ball,
+        ];
+        let present: Vec<Choice> = kinds
+            .into_iter()
+            .filter(|kind| by_event.iter().any(|p| p.choice == *kind))
+            .collect();
+        let open_rows = by_row.iter().any(|p| p.etas.is_none());
+        let groups = present.len() + usize::from(open_rows);
+        let share = if groups == 0 {
+            0.0
+        } else {
+            left / groups as f64
+        };
+        if groups > 0 && !(share > 0.0) {
+            return Err(Error::input(format!(
+                "the rows' own η add up to {explicit} and leave nothing of η = {} for the other constraints",
+                wish.eta
+            )));
+        }
+        let sampled = present
+            .iter()
+            .filter(|c| matches!(c, Choice::SampledBox | Choice::Scenario))
+            .count();
+        let sampling = (wish.size, wish.beta / sampled.max(1) as f64, wish.seed);
+        for kind in present {
+            let (method, line) = self.event(rule, kind, share, sampling, wish.split)?;
+            self.serve(program, &mut by_event, kind, method, Some(line));
+        }
+        if by_event.iter().any(|p| p.choice == Choice::Bounded) {
+            let bounded = Bounded::new(&self.law, self.step)?;
+            let line = new_line("bounded noise", 0.0, box_text(&bounded.set()));
+            self.boxes = vec![bounded.set(); rule.noises()];
+            self.serve(
+                program,
+                &mut by_event,
+                Choice::Bounded,
+                Arc::new(bounded),
+                Some(line),
+            );
+        }
+        self.allot_rows(program, by_row, share)
+    }
+
+    /// The one event of a method, and its line in the table.
+    fn event(
+        &mut self,
+        rule: &Rule,
+        kind: Choice,
+        share: f64,
+        sampling: (crate::ask::SampleSize, f64, u64),
+        split: Split,
+    ) -> Result<(Arc<dyn Method>, BudgetLine)> {
+        let k = rule.noises();
+        let (law, step) = (self.law, self.step);
+        Ok(match kind {
+            Choice::SampledBox => {
+                let method = SampledBox::new(&law, k, share, sampling, step)?;
+                let text = format!("hull of {} samples, seed {}", method.samples(), sampling.2);
+                let mut line = new_line("sampled box", share, text);
+                line.certified = method.outside();
+                self.boxes = method.boxes().to_vec();
+                (Arc::new(method), line)
+            }
+            Choice::Scenario => {
+                let decisions = rule.variables() + rule.free_entries();
+                let method = Scenario::new(&law, k, decisions, share, sampling)?;
+                let text = format!(
+                    "{} samples for {decisions} decision variables, seed {}; assumes a unique optimum",
+                    method.samples(),
+                    sampling.2
+                );
+                let mut line = new_line("scenario", share, text);
+                line.confidence = Some(1.0 - sampling.1);
+                (Arc::new(method), line)
+            }
+            Choice::Ball => {
+                let method = Ball::new(&law, k, share, step)?;
+                let text = format!("‖ζ‖ ≤ {:.6}", method.radius());
+                (Arc::new(method), new_line("ball", share, text))
+            }
+            _ => {
+                let method = MassBox::new(&law, k, share, split, step)?;
+                self.splits = method.boxes().len();
+                let text = if self.splits == 1 {
+                    box_text(&method.boxes()[0])
+                } else {
+                    format!("the best of {} public splits", self.splits)
+                };
+                self.boxes = vec![method.boxes()[0]; k];
+                (Arc::new(method), new_line("mass box", share, text))
+            }
+        })
+    }
+
+    fn serve(
+        &mut self,
+        program: &Program,
+        pending: &mut Vec<Pending>,
+        kind: Choice,
+        method: Arc<dyn Method>,
+        line: Option<BudgetLine>,
+    ) {
+        let mine: Vec<Pending> = pending.extract_if(.., |p| p.choice == kind).collect();
+        if let Some(mut line) = line {
+            line.rows = mine.iter().map(|p| p.rows.len()).sum();
+            line.serves = names(program, &mine);
+            self.budget.lines.push(line);
+        }
+        for p in mine {
+            self.served.push(BlockDesign {
+                block: p.block,
+                etas: Vec::new(),
+                rows: p.rows,
+                method: method.clone(),
+            });
+        }
+    }
+
+    fn allot_rows(&mut self, program: &Program, rows: Vec<Pending>, share: f64) -> Result<()> {
+        let total: f64 = rows
+            .iter()
+            .filter(|p| p.etas.is_none())
+            .map(|p| p.weight * p.rows.len() as f64)
+            .sum();
+        for p in rows {
+            let etas = match &p.etas {
+                Some(etas) => etas.clone(),
+                None => vec![share * p.weight / total; p.rows.len()],
+            };
+            if let Some(eta) = etas.iter().find(|e| !(**e > 0.0 && **e < 0.5)) {
+                return Err(Error::input(format!(
+                    "the η of a row of `{}` is {eta}: it must lie strictly between 0 and 1/2",
+                    program.constraints()[p.block].name()
+                )));
+            }
+            let method: Arc<dyn Method> = match p.choice {
+                Choice::RowByRow(factor) => Arc::new(RowByRow::new(&self.law, factor)?),
+                _ => Arc::new(FixedRecourse),
+            };
+            let sum: f64 = etas.iter().sum();
+            let same = etas.iter().all(|e| *e == etas[0]);
+            let text = if same {
+                format!("η = {:.3e} for each row", etas[0])
+            } else {
+                "η of each row as given".into()
+            };
+            let mut line = new_line(method.name(), sum, text);
+            line.rows = p.rows.len();
+            line.serves = names(program, std::slice::from_ref(&p));
+            self.budget.lines.push(line);
+            self.served.push(BlockDesign {
+                block: p.block,
+                rows: p.rows,
+                etas,
+                method,
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes every constraint of the program into the lift, under the given box split.
+    pub fn enforce(&self, lift: &mut Lift<'_>, split: usize) -> Result<()> {
+        let program = lift.program();
+        for (block, rows) in &self.silent {
+            let origins: Vec<Option<usize>> = rows.iter().map(|&i| Some(i)).collect();
+            let at_mean = rows.iter().map(|&i| lift.mean_row(i, 0.0)).collect();
+            let cone = cone_of(&program.constraints()[*block], rows.len());
+            lift.cone(&cone, at_mean, &origins);
+        }
+        for served in &self.served {
+            let block = &program.constraints()[served.block];
+            let cone = cone_of(block, served.rows.len());
+            served.method.enforce(
+                lift,
+                &Task {
+                    cone: &cone,
+                    rows: &served.rows,
+                    etas: &served.etas,
+                    law: &self.law,
+                    step: self.step,
+                    split,
+                    name: block.name(),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The η table.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// What serves which rows.
+    pub fn served(&self) -> &[BlockDesign] {
+        &self.served
+    }
+
+    /// Number of box splits to try; 1 unless the split is optimised.
+    pub fn splits(&self) -> usize {
+        self.splits
+    }
+
+    /// The box, one interval per noise, of the first split; empty when no method uses a box.
+    pub fn boxes(&self) -> &[BoxSet] {
+        &self.boxes
+    }
+
+    /// Whether one box serves every row that noise reaches: M5a's equality c'x̄ = c'x* − l needs it.
+    pub(crate) fn one_box_for_all(&self) -> bool {
+        let [line] = self.budget.lines.as_slice() else {
+            return false;
+        };
+        matches!(
+            line.method.as_str(),
+            "mass box" | "sampled box" | "bounded noise"
+        )
+    }
+}
+
+fn new_line(method: &str, share: f64, detail: String) -> BudgetLine {
+    BudgetLine {
+        method: method.into(),
+        serves: String::new(),
+        rows: 0,
+        share,
+        certified: share,
+        confidence: None,
+        detail,
+    }
+}
+
+fn box_text(set: &BoxSet) -> String {
+    format!("every ζ in [{:.6}, {:.6}]", set.lower, set.upper)
+}
+
+fn names(program: &Program, pending: &[Pending]) -> String {
+    let mut names: Vec<&str> = pending
+        .iter()
+        .map(|p| program.constraints()[p.block].name())
+        .collect();
+    names.dedup();
+    crate::program::list_some(&names)
+}
+
+fn cone_of(block: &ConstraintBlock, rows: usize) -> Cone {
+    match block.cone() {
+        Cone::Zero(_) => Cone::Zero(rows),
+        Cone::Nonnegative(_) => Cone::Nonnegative(rows),
+        other => other.clone(),
+    }
+}
+
+type Sorted = (Vec<Pending>, Vec<(usize, Vec<usize>)>);
+
+/// Splits the program's rows into those that noise can reach, with their method, and silent ones.
+fn sort_rows(program: &Program, rule: &Rule, law: &Law, wish: &Feasibility) -> Result<Sorted> {
+    for choice in &wish.blocks {
+        check_choice(program, choice)?;
+    }
+    let by_rows = program.a().by_rows();
+    // By pattern: what the numbers happen to be does not decide shares.
+    let reaches = |i: usize| {
+        by_rows.row(i).iter().any(|&(j, _)| match rule.row(j) {
+            RowRule::Free(_) => true,
+            RowRule::Fixed(entries) => !entries.is_empty(),
+        })
+    };
+    let is_fixed = |i: usize| {
+        by_rows
+            .row(i)
+            .iter()
+            .all(|&(j, _)| matches!(rule.row(j), RowRule::Fixed(_)))
+    };
+    let mut pending = Vec::new();
+    let mut silent = Vec::new();
+    for (index, block) in program.constraints().iter().enumerate() {
+        let rows: Vec<usize> = block.range().collect();
+        let holds_anyway =
+            block.holds() != Holds::WithNoise || matches!(block.cone(), Cone::Zero(_));
+        if holds_anyway || !rows.iter().any(|&i| reaches(i)) {
+            silent.push((index, rows));
+            continue;
+        }
+        let own = wish.blocks.iter().find(|c| c.block == block.name());
+        let choice = own.and_then(|c| c.method).unwrap_or(wish.method);
+        let weight = own.and_then(|c| c.weight).unwrap_or(1.0);
+        let etas = own
+            .and_then(|c| c.etas.as_ref())
+            .map(|etas| match etas.as_slice() {
+                [one] => vec![*one; rows.len()],
+                _ => etas.clone(),
+            });
+        if !block.cone().is_linear() {
+            let choice = choose(choice, law, rule.noises(), false, false);
+            if matches!(
+                choice,
+                Choice::RowByRow(_) | Choice::FixedRecourse | Choice::Ball
+            ) {
+                return Err(Error::refused(
+                    format!(
+                        "{} on the {} block `{}`",
+                        choice.name(),
+                        block.cone().kind(),
+                        block.name()
+                    ),
+                    "that method serves linear rows only",
+                    "mass-box, sampled-box or scenario for this block",
+                ));
+            }
+            if etas.is_some() {
+                return Err(Error::input(format!(
+                    "`{}` is a {} block: it has no η per row",
+                    block.name(),
+                    block.cone().kind()
+                )));
+            }
+            pending.push(Pending {
+                block: index,
+                rows,
+                choice,
+                weight,
+                etas,
+            });
+            continue;
+        }
+        // Linear rows are sorted one by one: fixed and free noise may stand in one block.
+        for (offset, i) in rows.into_iter().enumerate() {
+            if !reaches(i) {
+                push_row(&mut silent, index, i);
+                continue;
+            }
+            let row_choice = choose(choice, law, rule.noises(), true, is_fixed(i));
+            let eta = etas.as_ref().map(|e| e[offset]);
+            if eta.is_some() && !matches!(row_choice, Choice::RowByRow(_) | Choice::FixedRecourse) {
+                return Err(Error::input(format!(
+                    "`{}` is served by {}: it has no η per row",
+                    block.name(),
+                    row_choice.name()
+                )));
+            }
+            match pending.last_mut() {
+                Some(last) if last.block == index && last.choice == row_choice => {
+                    last.rows.push(i);
+                    if let (Some(list), Some(eta)) = (&mut last.etas, eta) {
+                        list.push(eta);
+                    }
+                }
+                _ => pending.push(Pending {
+                    block: index,
+                    rows: vec![i],
+                    choice: row_choice,
+                    weight,
+                    etas: eta.map(|e| vec![e]),
+                }),
+            }
+        }
+    }
+    Ok((pending, silent))
+}
+
+fn push_row(silent: &mut Vec<(usize, Vec<usize>)>, block: usize, row: usize) {
+    match silent.last_mut() {
+        Some((last, rows)) if *last == block => rows.push(row),
+        _ => silent.push((block, vec![row])),
+    }
+}
+
+/// The default table (see the module's documentation).
+fn choose(choice: Choice, law: &Law, noises: usize, linear: bool, fixed: bool) -> Choice {
+    if choice != Choice::Auto {
+        return choice;
+    }
+    if law.support_bound().is_some() {
+        Choice::Bounded
+    } else if noises == 1 || !linear {
+        Choice::MassBox
+    } else if fixed {
+        Choice::FixedRecourse
+    } else {
+        Choice::RowByRow(None::<Factor>)
+    }
+}
+
+fn check_choice(program: &Program, choice: &BlockChoice) -> Result<()> {
+    let Some(block) = program
+        .constraints()
+        .iter()
+        .find(|b| b.name() == choice.block)
+    else {
+        let known: Vec<&str> = program.constraints().iter().map(|b| b.name()).collect();
+        return Err(Error::input(format!(
+            "there is no constraint `{}`; there are: {}",
+            choice.block,
+            crate::program::list_some(&known)
+        )));
+    };
+    if let Some(weight) = choice.weight
+        && !(weight.is_finite() && weight > 0.0)
+    {
+        return Err(Error::input(format!(
+            "the weight of `{}` must be positive, found {weight}",
+            choice.block
+        )));
+    }
+    if let Some(etas) = &choice.etas
+        && etas.len() != 1
+        && etas.len() != block.cone().dim()
+    {
+        return Err(Error::input(format!(
+            "`{}` has {} rows, but {} values of η are given",
+            choice.block,
+            block.cone().dim(),
+            etas.len()
+        )));
+    }
+    Ok(())
+}

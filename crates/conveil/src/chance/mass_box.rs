@@ -1,0 +1,101 @@
+//! M5a. Mass box: l < 0 < u with Π Pr[l ≤ ζ_j ≤ u] ≥ 1−η, enforced for every ζ in the box. No samples, no confidence.
+
+use super::vertices::{BoxSet, Boxes};
+use super::{Method, Task};
+use crate::error::{Error, Result};
+use crate::noise::Law;
+use crate::rule::Lift;
+
+/// Where the mass outside the box lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Split {
+    /// Half below, half above.
+    Symmetric,
+    /// This share of the outside mass below.
+    LowerShare(f64),
+    /// The best of a fixed public grid of lower shares.
+    Optimise,
+}
+
+/// Number of splits in the public grid.
+const GRID: usize = 32;
+
+/// The largest lower share of the grid.
+const GRID_END: f64 = 0.999;
+
+impl Split {
+    pub(super) fn validate(&self) -> Result<()> {
+        match self {
+            Split::LowerShare(share) if !(*share > 0.0 && *share < 1.0) => Err(Error::input(
+                format!("the lower tail's share must lie strictly between 0 and 1, found {share}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The lower shares to try: for the grid, upper shares fall geometrically from ½ to 0.001.
+    pub fn shares(&self) -> Vec<f64> {
+        match self {
+            Split::Symmetric => vec![0.5],
+            Split::LowerShare(share) => vec![*share],
+            Split::Optimise => (0..GRID)
+                .map(|i| {
+                    let ratio: f64 = (1.0 - GRID_END) / 0.5;
+                    1.0 - 0.5 * ratio.powf(i as f64 / (GRID - 1) as f64)
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A box per split, each with mass at least 1 − share over all k noises.
+///
+/// # Guarantee
+/// Pr[ζ ∈ box] ≥ 1 − share, from the law's own quantiles: 1 − (1−share)^{1/k} of each noise lies outside (M5a).
+#[derive(Clone, Debug)]
+pub(super) struct MassBox {
+    boxes: Vec<BoxSet>,
+}
+
+impl MassBox {
+    pub(super) fn new(
+        law: &Law,
+        noises: usize,
+        share: f64,
+        split: Split,
+        step: f64,
+    ) -> Result<Self> {
+        // 1 − (1−η)^{1/k}, without cancellation.
+        let outside = -((-share).ln_1p() / noises as f64).exp_m1();
+        let boxes = split
+            .shares()
+            .into_iter()
+            .map(|lower_share| -> Result<BoxSet> {
+                let below = outside * lower_share;
+                let above = outside * (1.0 - lower_share);
+                Ok(BoxSet {
+                    lower: -law.upper_quantile(below)?,
+                    upper: law.upper_quantile(above)?,
+                }
+                .widened(step))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(MassBox { boxes })
+    }
+
+    /// The box of a split.
+    pub(super) fn boxes(&self) -> &[BoxSet] {
+        &self.boxes
+    }
+}
+
+impl Method for MassBox {
+    fn name(&self) -> &'static str {
+        "mass box"
+    }
+
+    fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
+        let set = self.boxes[task.split.min(self.boxes.len() - 1)];
+        Boxes(vec![set; lift.noises()]).enforce(lift, task)
+    }
+}

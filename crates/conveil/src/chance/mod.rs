@@ -1,0 +1,204 @@
+//! Chance constraints (M5): Pr[b − A(x̄+Xζ) ∈ K] ≥ 1−η, one method per file, one trait, one η budget.
+//!
+//! The default method of a block follows from public structure:
+//!
+//! | noise and block                          | method                              |
+//! |------------------------------------------|-------------------------------------|
+//! | truncated Laplace, any block             | bounded noise, probability one      |
+//! | one noise (k = 1), any block             | mass box                            |
+//! | more noises, linear row, v = X'a fixed   | fixed recourse (exact quantile)     |
+//! | more noises, linear row, v = X'a free    | row by row, smallest proven factor  |
+//! | more noises, any other cone              | mass box over the noises it touches |
+
+mod ball;
+mod boundary;
+mod bounded;
+mod budget;
+mod design;
+mod fixed;
+mod mass_box;
+mod row_by_row;
+mod sampled_box;
+mod scenario;
+mod vertices;
+
+pub use budget::{Budget, BudgetLine};
+pub use design::{BlockDesign, Design};
+pub use mass_box::Split;
+pub use vertices::BoxSet;
+
+pub(crate) use boundary::feasible_interval;
+
+use crate::error::{Error, Result};
+use crate::noise::{Factor, Law};
+use crate::rule::Lift;
+
+/// A method, ready to write its constraints. Built by [`Design`], which gives each its share of η.
+///
+/// # Guarantee
+/// Any point that meets the constraints written by `enforce` meets the block with probability at least 1 minus the
+/// method's share, jointly over everything that shares its event (M5). Lattice noise of step h is covered.
+pub trait Method: std::fmt::Debug + Send + Sync {
+    /// What the report calls it.
+    fn name(&self) -> &'static str;
+
+    /// Writes the constraints of the rows `rows` (one whole block, or linear rows of one). `etas` holds the row
+    /// shares for methods that work row by row.
+    fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()>;
+}
+
+/// What a method is asked to enforce.
+pub struct Task<'a> {
+    /// The cone; for linear cones any number of rows.
+    pub cone: &'a crate::program::Cone,
+    /// The rows of the program.
+    pub rows: &'a [usize],
+    /// η of each row, for methods that work row by row.
+    pub etas: &'a [f64],
+    /// The noise.
+    pub law: &'a Law,
+    /// The lattice step h.
+    pub step: f64,
+    /// Which of the box splits is being tried.
+    pub split: usize,
+    /// The block's name, for messages.
+    pub name: &'a str,
+}
+
+/// The user's choice of method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Choice {
+    /// The table in the module's documentation.
+    Auto,
+    /// M5a.
+    MassBox,
+    /// M5b.
+    SampledBox,
+    /// M5c.
+    Scenario,
+    /// M5d; `None` takes the smallest proven factor.
+    RowByRow(Option<Factor>),
+    /// M5e.
+    FixedRecourse,
+    /// M5f.
+    Ball,
+    /// M5g.
+    Bounded,
+}
+
+impl Choice {
+    /// What users call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Choice::Auto => "auto",
+            Choice::MassBox => "mass box",
+            Choice::SampledBox => "sampled box",
+            Choice::Scenario => "scenario",
+            Choice::RowByRow(_) => "row by row",
+            Choice::FixedRecourse => "fixed recourse",
+            Choice::Ball => "ball",
+            Choice::Bounded => "bounded noise",
+        }
+    }
+}
+
+/// What one block asks for beyond the common choice.
+#[derive(Clone, Debug, Default)]
+pub struct BlockChoice {
+    /// The block's name.
+    pub block: String,
+    /// Its method.
+    pub method: Option<Choice>,
+    /// Weight of its rows within the rows' share.
+    pub weight: Option<f64>,
+    /// η of each row (one number for all, or one each); taken off the budget first.
+    pub etas: Option<Vec<f64>>,
+}
+
+/// The feasibility wish. Public.
+#[derive(Clone, Debug)]
+pub struct Feasibility {
+    pub(crate) eta: f64,
+    pub(crate) method: Choice,
+    pub(crate) split: Split,
+    pub(crate) size: crate::ask::SampleSize,
+    pub(crate) beta: f64,
+    pub(crate) seed: u64,
+    pub(crate) blocks: Vec<BlockChoice>,
+}
+
+impl Default for Feasibility {
+    fn default() -> Self {
+        Feasibility {
+            eta: 0.01,
+            method: Choice::Auto,
+            split: Split::Symmetric,
+            size: crate::ask::SampleSize::Exact,
+            beta: 1e-6,
+            seed: 1,
+            blocks: Vec::new(),
+        }
+    }
+}
+
+impl Feasibility {
+    /// Infeasible with probability at most η.
+    pub fn eta(eta: f64) -> Self {
+        Feasibility {
+            eta,
+            ..Self::default()
+        }
+    }
+
+    /// Another η; per-row shares given for blocks shrink or grow with it.
+    pub fn with_eta(mut self, eta: f64) -> Self {
+        let factor = eta / self.eta;
+        for etas in self.blocks.iter_mut().filter_map(|b| b.etas.as_mut()) {
+            etas.iter_mut().for_each(|e| *e *= factor);
+        }
+        self.eta = eta;
+        self
+    }
+
+    /// One method for all blocks.
+    pub fn method(mut self, method: Choice) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// The mass box's split.
+    pub fn split(mut self, split: Split) -> Self {
+        self.split = split;
+        self
+    }
+
+    /// Sample size, confidence 1−β and public seed of sampled methods.
+    pub fn sampling(mut self, size: crate::ask::SampleSize, beta: f64, seed: u64) -> Self {
+        self.size = size;
+        self.beta = beta;
+        self.seed = seed;
+        self
+    }
+
+    /// A block's own choice.
+    pub fn block(mut self, choice: BlockChoice) -> Self {
+        self.blocks.push(choice);
+        self
+    }
+
+    pub(crate) fn validate(&self) -> Result<()> {
+        if !(self.eta > 0.0 && self.eta < 0.5) {
+            return Err(Error::input(format!(
+                "η must lie strictly between 0 and 1/2, found {}",
+                self.eta
+            )));
+        }
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            return Err(Error::input(format!(
+                "β must lie strictly between 0 and 1, found {}",
+                self.beta
+            )));
+        }
+        self.split.validate()
+    }
+}

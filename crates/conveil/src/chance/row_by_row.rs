@@ -1,0 +1,81 @@
+//! M5d. Row by row (Bonferroni): z(ηᵢ)·‖F'X'aᵢ‖ ≤ bᵢ − aᵢ'x̄, with the smallest factor proven for the noise.
+
+use super::{Method, Task};
+use crate::error::Result;
+use crate::noise::{self, Factor, Law};
+use crate::program::Cone;
+use crate::rule::Lift;
+
+/// # Guarantee
+/// Each row is violated with probability at most its ηᵢ; the rows' shares add up (M5d).
+#[derive(Clone, Debug)]
+pub(super) struct RowByRow {
+    factor: Option<Factor>,
+}
+
+impl RowByRow {
+    pub(super) fn new(law: &Law, factor: Option<Factor>) -> Result<Self> {
+        if let Some(factor) = factor {
+            // One term: refuses a factor that is proven for this law in no case at all.
+            noise::named_multiplier(law, factor, 1, 0.01)?;
+        }
+        Ok(RowByRow { factor })
+    }
+
+    /// m with Pr[v'ζ > m‖v‖] ≤ η for every v with this many non-zero entries.
+    fn multiplier(&self, law: &Law, terms: usize, eta: f64) -> Result<f64> {
+        Ok(match self.factor {
+            Some(factor) => noise::named_multiplier(law, factor, terms, eta)?,
+            None => noise::safe_multiplier(law, terms, eta)?,
+        })
+    }
+}
+
+impl Method for RowByRow {
+    fn name(&self) -> &'static str {
+        "row by row"
+    }
+
+    fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
+        let k = lift.noises();
+        for (&i, &eta) in task.rows.iter().zip(task.etas) {
+            let noise = lift.row_noise(i);
+            if noise.is_fixed() {
+                let multiplier = self.multiplier(task.law, noise.constant.len(), eta)?;
+                let shift = multiplier * noise.fixed_l2() + 1.5 * task.step * noise.fixed_l1();
+                let row = lift.mean_row(i, shift);
+                lift.inequality(row, Some(i));
+                continue;
+            }
+            // z is raised by (3h/2)√k/σ_min(F); here F = σI and the multiplier is zσ.
+            let multiplier =
+                self.multiplier(task.law, k, eta)? + 1.5 * task.step * (k as f64).sqrt();
+            norm_row(lift, i, multiplier);
+        }
+        Ok(())
+    }
+}
+
+/// multiplier·‖v‖ ≤ bᵢ − aᵢ'x̄; with one noise, two linear rows.
+pub(super) fn norm_row(lift: &mut Lift<'_>, i: usize, multiplier: f64) {
+    let k = lift.noises();
+    let noise = lift.row_noise(i);
+    if k == 1 {
+        for end in [-multiplier, multiplier] {
+            let row = lift.row_at(i, &noise, &[end]);
+            lift.inequality(row, Some(i));
+        }
+        return;
+    }
+    let mut rows = vec![lift.mean_row(i, 0.0)];
+    for j in 0..k {
+        let (terms, constant) = lift.noise_entry(&noise, j);
+        // s = multiplier·v_j
+        let terms = terms
+            .into_iter()
+            .map(|(c, a)| (c, -multiplier * a))
+            .collect();
+        rows.push((terms, multiplier * constant));
+    }
+    lift.cone(&Cone::SecondOrder(k + 1), rows, &vec![Some(i); k + 1]);
+}

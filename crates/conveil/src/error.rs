@@ -1,0 +1,88 @@
+//! What can go wrong. One enum at the crate's boundary; every message says what was found, where, and what would be right.
+//! Messages may depend on private data: they are the curator's, never the public's.
+
+use crate::solve::{Infeasibility, Residuals};
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why something could not be done.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Malformed numbers, dimensions or names.
+    #[error("{0}")]
+    Input(String),
+    /// What was asked for cannot be guaranteed.
+    #[error("refused: {what}\n  because {why}\n  instead: {instead}")]
+    Refused {
+        /// What was asked.
+        what: String,
+        /// Why no guarantee can be given.
+        why: String,
+        /// What would work.
+        instead: String,
+    },
+    /// The program has no feasible point, even without noise.
+    #[error("the program itself is infeasible: {0}")]
+    Infeasible(Infeasibility),
+    /// The objective falls without limit.
+    #[error("the program itself is unbounded: {0}")]
+    Unbounded(String),
+    /// Feasible without noise, but the noise does not fit.
+    #[error("feasible without noise, but not with this noise: {0}")]
+    NoiseDoesNotFit(Infeasibility),
+    /// No noise scale meets the privacy wish.
+    #[error("not attainable: {0}")]
+    NotAttainable(String),
+    /// The solver's best answer did not pass our own check.
+    #[error(
+        "the solver's best answer is not accurate enough: {residuals}, tolerance {tolerance:e}"
+    )]
+    Inaccurate {
+        /// What our check measured.
+        residuals: Residuals,
+        /// The public tolerance.
+        tolerance: f64,
+    },
+    /// The solver stopped without an answer.
+    #[error("the solver failed: {0}")]
+    Numerical(String),
+    /// Interrupted by the caller.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+impl From<crate::noise::NoiseError> for Error {
+    fn from(e: crate::noise::NoiseError) -> Self {
+        Error::Input(e.to_string())
+    }
+}
+
+impl Error {
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Error::Input(message.into())
+    }
+
+    pub(crate) fn refused(
+        what: impl Into<String>,
+        why: impl Into<String>,
+        instead: impl Into<String>,
+    ) -> Self {
+        Error::Refused {
+            what: what.into(),
+            why: why.into(),
+            instead: instead.into(),
+        }
+    }
+
+    /// The command line's exit code for this error.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Input(_) | Error::Refused { .. } => 2,
+            Error::Infeasible(_) | Error::Unbounded(_) => 3,
+            Error::NoiseDoesNotFit(_) | Error::NotAttainable(_) => 4,
+            Error::Inaccurate { .. } | Error::Numerical(_) | Error::Cancelled => 6,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The private work on one dataset: solve, check, compare with the optimum without noise.
+
+use super::empirical::empirical_violation;
+use super::{CuratorReport, Decided, Plan};
+use crate::error::Result;
+use crate::solve::{self, Batch};
+
+/// Draws of the empirical check, at most.
+const DRAWS: u64 = 1_000_000;
+
+/// Work of the empirical check, at most: draws times stored noise entries.
+const WORK: u64 = 400_000_000;
+
+/// A dataset's decided rule and its report. Private.
+#[derive(Clone, Debug)]
+pub struct Curated {
+    decided: Decided,
+    report: CuratorReport,
+}
+
+impl Curated {
+    /// (x̄, X).
+    pub fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    /// The curator's report: private, never to be published.
+    pub fn report(&self) -> &CuratorReport {
+        &self.report
+    }
+}
+
+pub(super) fn curate(plan: &Plan<'_>, theta: &[f64]) -> Result<Curated> {
+    let released = plan.released();
+    let decided = released.at(theta)?;
+    let start = std::time::Instant::now();
+    let optimum = solve::solve_checked(&decided.program, released.settings())?;
+    let optimum_seconds = start.elapsed().as_secs_f64();
+    let start = std::time::Instant::now();
+    let stored: u64 = (0..decided.program.columns())
+        .map(|j| decided.recourse.row(j).len() as u64)
+        .sum::<u64>()
+        + decided.program.a().nnz() as u64;
+    let draws = (WORK / stored.max(1)).clamp(1_000, DRAWS);
+    let mut batch = Batch::new().cancel(released.settings().cancel().clone());
+    if let Some(threads) = plan.ask().threads {
+        batch = batch.threads(threads);
+    }
+    let slip = decided
+        .residuals
+        .primal
+        .max(1e-12 * decided.residuals.primal_scale);
+    let empirical = empirical_violation(
+        &decided.program,
+        &decided.mean,
+        &decided.recourse,
+        released.law(),
+        slip,
+        (draws, 0x0E0A),
+        &batch,
+    )?;
+    let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
+    let report = CuratorReport::new(plan, &decided, &optimum, empirical, seconds);
+    Ok(Curated { decided, report })
+}

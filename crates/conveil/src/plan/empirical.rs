@@ -1,0 +1,126 @@
+//! How often a decided rule is really infeasible: exact for one noise, by fresh draws otherwise.
+
+use super::Recourse;
+use crate::chance::feasible_interval;
+use crate::error::Result;
+use crate::noise::{self, Law, Sampler};
+use crate::program::{Against, Cone, Holds, Program};
+use crate::solve::Batch;
+use serde::Serialize;
+
+/// The measured probability of infeasibility.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Empirical {
+    /// From the law's own distribution (one noise).
+    Exact {
+        /// Pr[infeasible].
+        probability: f64,
+    },
+    /// From fresh draws, with a 99.9999% Clopper–Pearson interval.
+    Drawn {
+        /// Draws that were infeasible.
+        infeasible: u64,
+        /// All draws.
+        draws: u64,
+        /// Interval.
+        interval: (f64, f64),
+    },
+}
+
+impl Empirical {
+    /// The probability, or its estimate.
+    pub fn probability(&self) -> f64 {
+        match *self {
+            Empirical::Exact { probability } => probability,
+            Empirical::Drawn {
+                infeasible, draws, ..
+            } => infeasible as f64 / draws.max(1) as f64,
+        }
+    }
+}
+
+impl std::fmt::Display for Empirical {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Empirical::Exact { probability } => write!(f, "{:.4}% (exact)", 100.0 * probability),
+            Empirical::Drawn {
+                infeasible,
+                draws,
+                interval,
+            } => write!(
+                f,
+                "{:.4}% of {draws} draws (between {:.4}% and {:.4}%)",
+                100.0 * *infeasible as f64 / *draws as f64,
+                100.0 * interval.0,
+                100.0 * interval.1
+            ),
+        }
+    }
+}
+
+/// Draws in one chunk: chunks are independent streams, so the count does not depend on threads.
+const CHUNK: u64 = 10_000;
+
+/// Pr[x̄ + Xζ infeasible] on the blocks that hold with noise. A violation within `slip`, the solve's own primal
+/// residual, does not count.
+pub fn empirical_violation(
+    program: &Program,
+    mean: &[f64],
+    recourse: &Recourse,
+    law: &Law,
+    slip: f64,
+    (draws, seed): (u64, u64),
+    batch: &Batch<'_>,
+) -> Result<Empirical> {
+    let slack = program.slack(mean);
+    let by_rows = program.a().by_rows();
+    let moves: Vec<Vec<(usize, f64)>> = (0..program.rows())
+        .map(|i| recourse.of_row(by_rows.row(i)))
+        .collect();
+    if recourse.noises() == 1 {
+        let v: Vec<f64> = moves
+            .iter()
+            .map(|m| m.first().map_or(0.0, |e| e.1))
+            .collect();
+        let bound = law.support_bound().unwrap_or(1e3 * law.scale());
+        let interval = feasible_interval(program, &slack, &v, slip, bound);
+        return Ok(Empirical::Exact {
+            probability: interval.violation(law),
+        });
+    }
+    let blocks: Vec<_> = program
+        .constraints()
+        .iter()
+        .filter(|b| b.holds() != Holds::AtTheMean && !matches!(b.cone(), Cone::Zero(_)))
+        .filter(|b| b.range().any(|i| !moves[i].is_empty()))
+        .collect();
+    let chunks = draws.div_ceil(CHUNK).max(1);
+    let infeasible: u64 = batch
+        .run(chunks as usize, |chunk| {
+            let mut sampler = Sampler::new(seed, chunk as u64);
+            let mut zeta = vec![0.0; recourse.noises()];
+            let mut point = Vec::new();
+            let count = CHUNK.min(draws - chunk as u64 * CHUNK);
+            let mut bad = 0u64;
+            for _ in 0..count {
+                sampler.fill(law, &mut zeta);
+                let violated = blocks.iter().any(|block| {
+                    point.clear();
+                    point.extend(block.range().map(|i| {
+                        slack[i] - moves[i].iter().map(|&(j, v)| v * zeta[j]).sum::<f64>()
+                    }));
+                    block.cone().violation(&point, Against::Primal) > slip
+                });
+                bad += u64::from(violated);
+            }
+            bad
+        })?
+        .into_iter()
+        .sum();
+    Ok(Empirical::Drawn {
+        infeasible,
+        draws,
+        interval: noise::clopper_pearson(infeasible, draws, 1e-6)?,
+    })
+}

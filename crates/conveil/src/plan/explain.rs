@@ -1,0 +1,241 @@
+//! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
+
+use super::Plan;
+use crate::ask::{Ask, Bound, Request};
+use crate::chance::Choice;
+use crate::error::{Error, Result};
+use crate::program::DataMap;
+use crate::solve::Infeasibility;
+use serde::Serialize;
+use std::fmt;
+
+/// The edge of feasibility in one number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Threshold {
+    /// ε, η, α or noise scale.
+    pub what: &'static str,
+    /// Its value now.
+    pub now: f64,
+    /// The last feasible value, found by bisection to a relative 1e-4; none when no value in range is feasible.
+    pub edge: Option<f64>,
+    /// Whether feasible values lie above the edge (ε, η) or below it (α, scale).
+    pub feasible_above: bool,
+    /// What to know about it.
+    pub note: Option<String>,
+}
+
+/// The answer to "why, and what then?". Private.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Always true.
+    pub private: bool,
+    /// Feasible as asked.
+    pub feasible: bool,
+    /// What holds it back, when infeasible.
+    pub obstacle: Option<Infeasibility>,
+    /// The constraints with the largest prices, when feasible: what makes privacy cost.
+    pub binding: Vec<(String, f64)>,
+    /// The edges.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// Explains an ask on a dataset. Values found this way depend on the data: a plan built from them is not covered by
+/// its guarantee unless they were going to be chosen anyway.
+pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanation> {
+    let plan = Plan::new(map, ask.clone())?;
+    let (feasible, obstacle, binding) = match plan.released().at(theta) {
+        Ok(decided) => {
+            let mut prices: Vec<(String, f64)> = decided
+                .prices
+                .iter()
+                .enumerate()
+                .filter(|(_, p)| p.abs() > 1e-6)
+                .map(|(i, p)| (decided.program.row_name(i), *p))
+                .collect();
+            prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            prices.truncate(10);
+            (true, None, prices)
+        }
+        Err(Error::NoiseDoesNotFit(obstacle)) => (false, Some(obstacle), Vec::new()),
+        Err(other) => return Err(other),
+    };
+    let mut thresholds = Vec::new();
+    let epsilon = ask.privacy.map_or(1.0, |p| p.epsilon());
+    let declared = match &ask.sensitivity {
+        Some(Request::Declared { bound, .. }) => Some(*bound),
+        _ => None,
+    };
+    let sampled_method = matches!(
+        ask.feasibility.method,
+        Choice::SampledBox | Choice::Scenario
+    );
+    let note = sampled_method.then(|| {
+        "the sampled method is not exactly monotone: the edge is one of the seed's".to_string()
+    });
+    if declared.is_some() {
+        let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta);
+        thresholds.push(Threshold {
+            what: "ε",
+            now: epsilon,
+            edge: edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?,
+            feasible_above: true,
+            note: note.clone(),
+        });
+    }
+    if let (Some(Bound::PerAlpha(_)), Some(alpha)) =
+        (declared, ask.adjacency.and_then(|a| a.alpha()))
+    {
+        let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta);
+        thresholds.push(Threshold {
+            what: "α",
+            now: alpha,
+            edge: edge(alpha, feasible, (1e-12, 1e12), false, &fits)?,
+            feasible_above: false,
+            note: note.clone(),
+        });
+    }
+    // The scale is fixed while η moves, so that one thing changes at a time.
+    let fixed = ask.clone().sensitivity(Request::Declared {
+        bound: Bound::Total(plan.guarantee().sensitivity()),
+        reason: "the plan's own sensitivity, held fixed".into(),
+    });
+    let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta);
+    thresholds.push(Threshold {
+        what: "η",
+        now: ask.feasibility.eta,
+        edge: edge(
+            ask.feasibility.eta,
+            feasible,
+            (1e-12, 0.499_999),
+            true,
+            &fits_eta,
+        )?,
+        feasible_above: true,
+        note: note.clone(),
+    });
+    let delta = plan.guarantee().sensitivity();
+    let fits_scale = |factor: f64| {
+        let larger = fixed.clone().sensitivity(Request::Declared {
+            bound: Bound::Total(delta * factor),
+            reason: "a multiple of the plan's sensitivity".into(),
+        });
+        fits(map, larger, theta)
+    };
+    let factor = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
+    thresholds.push(Threshold {
+        what: "sensitivity",
+        now: delta,
+        edge: factor.map(|f| f * delta),
+        feasible_above: false,
+        note,
+    });
+    Ok(Explanation {
+        private: true,
+        feasible,
+        obstacle,
+        binding,
+        thresholds,
+    })
+}
+
+/// Whether the noise of this ask fits the data.
+fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<bool> {
+    match Plan::new(map, ask).and_then(|plan| plan.released().at(theta)) {
+        Ok(_) => Ok(true),
+        Err(Error::NoiseDoesNotFit(_)) => Ok(false),
+        // At the very edge the lifted program has no interior, and the solver may stop short: not certified, not feasible.
+        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// The last feasible value between `now` and infeasibility, by doubling and bisection on a log scale.
+fn edge(
+    now: f64,
+    feasible_now: bool,
+    (lowest, highest): (f64, f64),
+    feasible_above: bool,
+    fits: &dyn Fn(f64) -> Result<bool>,
+) -> Result<Option<f64>> {
+    // Walk towards the edge: down if feasible values lie above and now is feasible, and so on.
+    let downward = feasible_now == feasible_above;
+    let mut inside = feasible_now.then_some(now);
+    let mut outside = (!feasible_now).then_some(now);
+    let mut value = now;
+    let mut factor: f64 = 2.0;
+    while inside.is_none() || outside.is_none() {
+        let next = if downward {
+            value / factor
+        } else {
+            value * factor
+        };
+        let next = next.clamp(lowest, highest);
+        if next == value {
+            // The range ends: feasible (or not) all the way.
+            return Ok(inside);
+        }
+        value = next;
+        factor = (factor * factor).min(64.0);
+        if fits(value)? {
+            inside = Some(value);
+            if !feasible_now {
+                break;
+            }
+        } else {
+            outside = Some(value);
+            if feasible_now {
+                break;
+            }
+        }
+    }
+    let (Some(mut inside), Some(mut outside)) = (inside, outside) else {
+        return Ok(inside);
+    };
+    while (inside / outside).ln().abs() > 1e-4 {
+        let mid = (inside * outside).sqrt();
+        if fits(mid)? {
+            inside = mid;
+        } else {
+            outside = mid;
+        }
+    }
+    Ok(Some(inside))
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "EXPLANATION: PRIVATE, explores the private data; values chosen because of it are not covered by a guarantee"
+        )?;
+        match (&self.obstacle, self.feasible) {
+            (Some(obstacle), _) => writeln!(f, "infeasible with this noise: {obstacle}")?,
+            (None, true) => writeln!(f, "feasible as asked")?,
+            (None, false) => writeln!(f, "infeasible with this noise")?,
+        }
+        if !self.binding.is_empty() {
+            writeln!(
+                f,
+                "what makes privacy cost (prices of binding constraints):"
+            )?;
+            for (name, price) in &self.binding {
+                writeln!(f, "  {name:<28} {price:>14.6}")?;
+            }
+        }
+        for t in &self.thresholds {
+            let word = if t.feasible_above {
+                "smallest feasible"
+            } else {
+                "largest feasible"
+            };
+            match t.edge {
+                Some(edge) => writeln!(f, "{word} {:<12} {edge:>14.6}   (now {})", t.what, t.now)?,
+                None => writeln!(f, "no feasible {} in range   (now {})", t.what, t.now)?,
+            }
+            if let Some(note) = &t.note {
+                writeln!(f, "  {note}")?;
+            }
+        }
+        Ok(())
+    }
+}

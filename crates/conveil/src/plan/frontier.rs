@@ -1,0 +1,167 @@
+//! Loss against ε, α or η, as a table. It explores private data.
+
+use super::Plan;
+use crate::ask::Ask;
+use crate::error::{Error, Result};
+use crate::program::DataMap;
+use crate::solve::{self, Batch};
+use serde::Serialize;
+use std::fmt;
+
+/// What varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// The privacy parameter.
+    Epsilon,
+    /// The adjacency's distance; the declared sensitivity must be per α.
+    Alpha,
+    /// The probability of infeasibility.
+    Eta,
+}
+
+impl Axis {
+    fn symbol(self) -> &'static str {
+        match self {
+            Axis::Epsilon => "ε",
+            Axis::Alpha => "α",
+            Axis::Eta => "η",
+        }
+    }
+}
+
+/// One value of the axis. Private.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FrontierRow {
+    /// The value.
+    pub value: f64,
+    /// ok, infeasible, not attainable, or a solver's failure.
+    pub status: String,
+    /// The noise scale.
+    pub scale: Option<f64>,
+    /// The minimised objective.
+    pub objective: Option<f64>,
+    /// objective − optimum.
+    pub loss: Option<f64>,
+    /// 100·loss/|optimum|.
+    pub loss_percent: Option<f64>,
+}
+
+/// The table. Private.
+#[derive(Clone, Debug, Serialize)]
+pub struct Frontier {
+    /// Always true.
+    pub private: bool,
+    /// What varies.
+    pub axis: Axis,
+    /// The optimum without noise.
+    pub optimum: f64,
+    /// One row per value.
+    pub rows: Vec<FrontierRow>,
+}
+
+/// Solves the ask at each value, in parallel.
+pub fn frontier(
+    map: &dyn DataMap,
+    ask: &Ask,
+    theta: &[f64],
+    axis: Axis,
+    values: &[f64],
+    batch: &Batch<'_>,
+) -> Result<Frontier> {
+    let program = map.at(theta)?;
+    let optimum = solve::solve_checked(&program, &ask.settings)?.objective;
+    let vary = |value: f64| -> Result<Ask> {
+        let ask = ask.clone();
+        Ok(match axis {
+            Axis::Epsilon => ask.with_epsilon(value),
+            Axis::Eta => ask.with_eta(value),
+            Axis::Alpha => {
+                let per_alpha = matches!(
+                    ask.sensitivity,
+                    Some(crate::ask::Request::Declared {
+                        bound: crate::ask::Bound::PerAlpha(_),
+                        ..
+                    })
+                );
+                if !per_alpha {
+                    return Err(Error::input(
+                        "a frontier over α needs a sensitivity declared per α (`per_alpha`)",
+                    ));
+                }
+                ask.with_alpha(value)
+            }
+        })
+    };
+    let rows = batch.run(values.len(), |index| -> Result<FrontierRow> {
+        let value = values[index];
+        let mut row = FrontierRow {
+            value,
+            status: "ok".into(),
+            scale: None,
+            objective: None,
+            loss: None,
+            loss_percent: None,
+        };
+        let plan = match Plan::new(map, vary(value)?) {
+            Ok(plan) => plan,
+            Err(Error::NotAttainable(why)) => {
+                row.status = format!("not attainable: {why}");
+                return Ok(row);
+            }
+            Err(other) => return Err(other),
+        };
+        row.scale = Some(plan.law().scale());
+        match plan.released().at(theta) {
+            Ok(decided) => {
+                let loss = decided.objective - optimum;
+                row.objective = Some(decided.objective);
+                row.loss = Some(loss);
+                row.loss_percent = (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs());
+            }
+            Err(Error::NoiseDoesNotFit(_)) => row.status = "infeasible".into(),
+            Err(e @ (Error::Inaccurate { .. } | Error::Numerical(_))) => row.status = e.to_string(),
+            Err(other) => return Err(other),
+        }
+        Ok(row)
+    })?;
+    Ok(Frontier {
+        private: true,
+        axis,
+        optimum,
+        rows: rows.into_iter().collect::<Result<Vec<_>>>()?,
+    })
+}
+
+impl fmt::Display for Frontier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "FRONTIER: PRIVATE, explores the private data; a value chosen because of it is not covered by a guarantee"
+        )?;
+        writeln!(f, "optimum without noise {:.6}", self.optimum)?;
+        writeln!(
+            f,
+            "  {:>12} {:>14} {:>16} {:>14} {:>10}  status",
+            self.axis.symbol(),
+            "noise scale",
+            "objective",
+            "loss",
+            "loss %"
+        )?;
+        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.6}"));
+        for row in &self.rows {
+            writeln!(
+                f,
+                "  {:>12} {:>14} {:>16} {:>14} {:>10}  {}",
+                row.value,
+                show(row.scale),
+                show(row.objective),
+                show(row.loss),
+                row.loss_percent.map_or("–".into(), |v| format!("{v:.3}")),
+                row.status
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! What is guaranteed, and on which basis. The text a user sees is generated from here and nowhere else.
+
+use super::ReleasedMap;
+use crate::ask::{Adjacency, Ask, Privacy, Sampled};
+use crate::chance::Budget;
+use crate::sensitivity::{Calibrated, Certificate};
+use serde::Serialize;
+use std::fmt;
+
+/// What a privacy claim rests on. Made only by the plan, from checked parts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Basis {
+    kind: Kind,
+    statement: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Certificate {
+        name: String,
+    },
+    Declared,
+    Sampled {
+        gamma: f64,
+        beta: f64,
+        pairs: u64,
+        seed: u64,
+    },
+    PaperMode,
+}
+
+impl Basis {
+    pub(super) fn certificate(certificate: &dyn Certificate) -> Self {
+        let kind = if certificate.is_declared() {
+            Kind::Declared
+        } else {
+            Kind::Certificate {
+                name: certificate.name().into(),
+            }
+        };
+        Basis {
+            kind,
+            statement: certificate.statement(),
+        }
+    }
+
+    pub(super) fn sampled(request: &Sampled, calibrated: &Calibrated) -> Self {
+        Basis {
+            kind: Kind::Sampled {
+                gamma: request.gamma,
+                beta: request.beta,
+                pairs: calibrated.pairs,
+                seed: request.seed,
+            },
+            statement: format!(
+                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}) of {}; a pair chosen by an adversary may be among the rest",
+                1.0 - request.gamma,
+                1.0 - request.beta,
+                calibrated.pairs,
+                request.seed,
+                request.universe
+            ),
+        }
+    }
+
+    pub(super) fn paper(calibrated_to: String) -> Self {
+        Basis {
+            kind: Kind::PaperMode,
+            statement: format!(
+                "paper mode: calibrated to {calibrated_to}, not to the map that is released; the real ε can be many times larger"
+            ),
+        }
+    }
+
+    /// certificate, declared, sampled or paper mode.
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Certificate { .. } => "certificate",
+            Kind::Declared => "declared",
+            Kind::Sampled { .. } => "sampled",
+            Kind::PaperMode => "paper mode",
+        }
+    }
+
+    /// Whether a release on this basis may be called private.
+    pub fn is_private(&self) -> bool {
+        !matches!(self.kind, Kind::PaperMode)
+    }
+
+    /// The claim and its assumptions.
+    pub fn statement(&self) -> &str {
+        &self.statement
+    }
+}
+
+/// A plan's guarantee: public, final, and built only by the plan.
+///
+/// # Guarantee
+/// Privacy: M7 and M8 with the stated basis. Feasibility: M5 with the η table. Both assume that everything in the ask
+/// was fixed without looking at the private data (M1).
+#[derive(Clone, Debug)]
+pub struct Guarantee {
+    privacy: Privacy,
+    adjacency: Option<Adjacency>,
+    basis: Basis,
+    sensitivity: f64,
+    scale: f64,
+    step: f64,
+    budget: Budget,
+    labels: Vec<String>,
+    witnesses: Vec<String>,
+}
+
+impl Guarantee {
+    pub(super) fn new(
+        ask: &Ask,
+        released: &ReleasedMap<'_>,
+        basis: Basis,
+        sensitivity: f64,
+    ) -> Self {
+        let template = released.map().template();
+        Guarantee {
+            privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),
+            adjacency: ask.adjacency,
+            basis,
+            sensitivity,
+            scale: released.law().scale(),
+            step: released.step(),
+            budget: released.design().budget().clone(),
+            labels: released.query().labels().to_vec(),
+            witnesses: template
+                .variables()
+                .iter()
+                .filter(|v| v.stage() == crate::program::Stage::Witness)
+                .map(|v| v.name().to_string())
+                .collect(),
+        }
+    }
+
+    /// The mechanism and its parameters.
+    pub fn privacy(&self) -> &Privacy {
+        &self.privacy
+    }
+
+    /// What the claim rests on.
+    pub fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// Δ, before lattice rounding is added.
+    pub fn sensitivity(&self) -> f64 {
+        self.sensitivity
+    }
+
+    /// The noise scale: s for Laplace, σ for Gaussian.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The lattice step h.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// The η table.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The privacy sentence.
+    pub fn privacy_text(&self) -> String {
+        let parameters = match self.privacy.delta() {
+            0.0 => format!("ε = {}", self.privacy.epsilon()),
+            delta => format!("ε = {}, δ = {delta}", self.privacy.epsilon()),
+        };
+        let adjacency = self.adjacency.map_or(String::new(), |a| a.to_string());
+        let claim = if self.basis.is_private() {
+            format!(
+                "differential privacy with {parameters} between {adjacency}, given that an answer was produced"
+            )
+        } else {
+            format!("NO privacy guarantee (aimed at {parameters} between {adjacency})")
+        };
+        format!(
+            "{claim}\n  basis: {}: {}",
+            self.basis.name(),
+            self.basis.statement()
+        )
+    }
+
+    /// The feasibility sentence.
+    pub fn feasibility_text(&self) -> String {
+        let certified = self.budget.certified();
+        let confidence = self.budget.confidence();
+        let mut text = if self.budget.lines().is_empty() {
+            "no constraint is reached by the noise: the decision is always feasible".to_string()
+        } else {
+            format!(
+                "the decision meets all constraints with probability at least {}",
+                1.0 - certified
+            )
+        };
+        if confidence < 1.0 {
+            text += &format!(", with confidence {confidence} over the public samples");
+        }
+        if !self.witnesses.is_empty() {
+            text += &format!(
+                "; feasible means: there are values of {} such that they hold",
+                self.witnesses.join(", ")
+            );
+        }
+        text
+    }
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let released =
+            crate::program::list_some(&self.labels.iter().map(String::as_str).collect::<Vec<_>>());
+        writeln!(f, "released: {released}")?;
+        writeln!(f, "privacy: {}", self.privacy_text())?;
+        writeln!(
+            f,
+            "noise: {}, scale {:.6}, lattice step {:.3e}, for a sensitivity of {} ({})",
+            self.privacy.mechanism(),
+            self.scale,
+            self.step,
+            self.sensitivity,
+            self.privacy.norm().symbol()
+        )?;
+        writeln!(f, "feasibility: {}", self.feasibility_text())?;
+        writeln!(f, "{}", self.budget)?;
+        write!(
+            f,
+            "assumes: everything in the ask was fixed without looking at the private data"
+        )
+    }
+}

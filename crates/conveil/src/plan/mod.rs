@@ -1,0 +1,324 @@
+//! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
+
+mod curate;
+mod empirical;
+mod explain;
+mod frontier;
+mod guarantee;
+mod released;
+mod report;
+mod shape;
+mod strategies;
+mod warnings;
+
+pub use curate::Curated;
+pub use empirical::{Empirical, empirical_violation};
+pub use explain::{Explanation, Threshold, explain};
+pub use frontier::{Axis, Frontier, FrontierRow, frontier};
+pub use guarantee::{Basis, Guarantee};
+pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
+pub use report::CuratorReport;
+pub use shape::Shape;
+pub use strategies::{Comparison, StrategyRow, compare};
+
+use crate::ask::{Ask, MapKind, Norm, Privacy, Request, ResolvedQuery};
+use crate::chance::Split;
+use crate::error::{Error, Result};
+use crate::noise::Law;
+use crate::program::DataMap;
+use crate::rule::{NoiseRow, Rule};
+use crate::sensitivity::{Certificate, Declared, Estimate, Pairs, calibrate, estimate};
+use crate::solve::Batch;
+
+/// A plan: the rule, the boxes, the η shares, the noise scale, the lattice and the guarantee. It has seen no data.
+///
+/// # Guarantee
+/// [`Plan::guarantee`] is final: releasing Qx̄(θ) + Tζ with this plan's law has the stated privacy, on the stated basis,
+/// and x̄(θ) + X(θ)ζ the stated feasibility, provided that the ask was chosen without looking at the data (M1).
+#[derive(Debug)]
+pub struct Plan<'m> {
+    ask: Ask,
+    released: ReleasedMap<'m>,
+    guarantee: Guarantee,
+    warnings: Vec<String>,
+}
+
+impl<'m> Plan<'m> {
+    /// Decides everything on public structure, or refuses with the reason.
+    pub fn new(map: &'m dyn DataMap, ask: Ask) -> Result<Self> {
+        Self::with_batch(map, ask, &Batch::new())
+    }
+
+    /// [`Plan::new`] with progress and interruption for sampled sensitivities.
+    pub fn with_batch(map: &'m dyn DataMap, ask: Ask, batch: &Batch<'_>) -> Result<Self> {
+        Self::build(map, ask, false, batch)
+    }
+
+    /// The paper's way: the noise is calibrated to the deterministic map over a universe around the *private* data.
+    /// The guarantee says what that is worth; nothing that this plan makes may be called private.
+    pub fn paper_mode(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
+        let mut ask = ask;
+        if let Some(Request::Sampled(sampled)) = &mut ask.sensitivity {
+            sampled.universe = sampled.universe.recentred(theta)?;
+            sampled.on = MapKind::Deterministic;
+        }
+        Self::build(map, ask, true, &Batch::new())
+    }
+
+    fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
+        let skeleton = Skeleton::new(map, &ask, paper)?;
+        let (law, basis, sensitivity) = skeleton.scale(&ask, paper, batch)?;
+        let released = skeleton.released(&ask, law)?;
+        let guarantee = Guarantee::new(&ask, &released, basis, sensitivity);
+        let warnings = warnings::collect(map, &ask, &released);
+        Ok(Plan {
+            ask,
+            released,
+            guarantee,
+            warnings,
+        })
+    }
+
+    /// The guarantee.
+    pub fn guarantee(&self) -> &Guarantee {
+        &self.guarantee
+    }
+
+    /// The one road to x̄.
+    pub fn released(&self) -> &ReleasedMap<'m> {
+        &self.released
+    }
+
+    /// What a careful reader should know about this plan; public.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The ask it was made for.
+    pub fn ask(&self) -> &Ask {
+        &self.ask
+    }
+
+    /// The noise law.
+    pub fn law(&self) -> &Law {
+        self.released.law()
+    }
+
+    /// Does the private work on a dataset, releasing nothing.
+    pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
+        curate::curate(self, theta)
+    }
+}
+
+/// What is fixed before the noise scale: query, shape, rule.
+struct Skeleton<'m> {
+    map: &'m dyn DataMap,
+    query: ResolvedQuery,
+    shape: Shape,
+    rule: Rule,
+}
+
+impl<'m> Skeleton<'m> {
+    fn new(map: &'m dyn DataMap, ask: &Ask, paper: bool) -> Result<Self> {
+        let Some(privacy) = &ask.privacy else {
+            return Err(Error::input(
+                "the ask states no privacy: a mechanism and its ε",
+            ));
+        };
+        match privacy {
+            // The paper uses the classic scale at ε = 1.
+            Privacy::Gaussian { epsilon, delta, .. } if paper => {
+                Privacy::gaussian(*epsilon, *delta).validate()?;
+            }
+            _ => privacy.validate()?,
+        }
+        let Some(adjacency) = &ask.adjacency else {
+            return Err(Error::input(
+                "the ask states no adjacency: which datasets must be indistinguishable",
+            ));
+        };
+        if map.is_empty() {
+            return Err(Error::input(
+                "the model has no private parameters: there is nothing to protect",
+            ));
+        }
+        adjacency.validate(map.len())?;
+        ask.feasibility.validate()?;
+        let query = ask.query.resolve(map)?;
+        let shape = Shape::new(ask.shape.as_deref(), query.rows().len())?;
+        let rows = noise_rows(&query, &shape);
+        let rule = Rule::new(
+            map.template(),
+            &rows,
+            shape.noises(),
+            &map.private_rows(),
+            false,
+        )?;
+        Ok(Skeleton {
+            map,
+            query,
+            shape,
+            rule,
+        })
+    }
+
+    fn released(&self, ask: &Ask, (law, step): (Law, f64)) -> Result<ReleasedMap<'m>> {
+        ReleasedMap::new(
+            self.map,
+            self.query.clone(),
+            self.shape.clone(),
+            self.rule.clone(),
+            ask,
+            law,
+            step,
+        )
+    }
+
+    /// The law and lattice step for a sensitivity: rounding to the lattice adds r·h (ℓ₁) or √r·h (ℓ₂) to it (M7).
+    fn law_for(&self, ask: &Ask, privacy: &Privacy, sensitivity: f64) -> Result<(Law, f64)> {
+        let scale = privacy.law(sensitivity)?.scale();
+        let step = match ask.lattice {
+            Some(step) => {
+                if !(step.is_finite() && step > 0.0 && step <= scale) {
+                    return Err(Error::input(format!(
+                        "the lattice step must be positive and at most the noise scale {scale:.3e}, found {step}"
+                    )));
+                }
+                step
+            }
+            None => scale.log2().floor().exp2() * 2f64.powi(-20),
+        };
+        let r = self.shape.noises() as f64;
+        let rounding = match privacy.norm() {
+            Norm::L1 => r * step,
+            Norm::L2 => r.sqrt() * step,
+        };
+        Ok((privacy.law(sensitivity + rounding)?, step))
+    }
+
+    fn scale(&self, ask: &Ask, paper: bool, batch: &Batch<'_>) -> Result<((Law, f64), Basis, f64)> {
+        let (Some(privacy), Some(adjacency)) = (&ask.privacy, ask.adjacency) else {
+            return Err(Error::input("the ask states no privacy or no adjacency"));
+        };
+        let Some(request) = &ask.sensitivity else {
+            return Err(Error::input(
+                "the ask states no sensitivity: declare a bound with its reason, or ask for a sampled one",
+            ));
+        };
+        let optimise = ask.feasibility.split == Split::Optimise;
+        if optimise && !paper {
+            return Err(Error::refused(
+                "split = optimise on this basis",
+                "the winning split depends on the data, and only a certificate that envelopes the value of every split keeps its bound under that choice",
+                "split = symmetric, or a lower tail share fixed in advance",
+            ));
+        }
+        match request {
+            Request::Declared { bound, reason } => {
+                let declared = Declared::new(*bound, reason, privacy.norm(), &adjacency)?;
+                let law = self.law_for(ask, privacy, declared.bound())?;
+                let basis = if paper {
+                    Basis::paper(format!(
+                        "a declared bound on the deterministic map ({})",
+                        declared.statement()
+                    ))
+                } else {
+                    Basis::certificate(&declared)
+                };
+                Ok((law, basis, declared.bound()))
+            }
+            Request::Sampled(sampled) => {
+                if sampled.universe.len() != self.map.len() {
+                    return Err(Error::input(format!(
+                        "the universe has {} entries, but the model has {} private parameters",
+                        sampled.universe.len(),
+                        self.map.len()
+                    )));
+                }
+                let deterministic = DeterministicMap::new(self.map, &self.query, &self.shape, ask);
+                let pairs = Pairs::new(sampled.universe.clone(), adjacency, sampled.seed);
+                let count =
+                    crate::sensitivity::pair_count(sampled.size, sampled.gamma, sampled.beta)?;
+                let found = estimate(
+                    Estimate::default(),
+                    &pairs,
+                    count,
+                    privacy.norm(),
+                    &|theta: &[f64]| deterministic.answer(theta),
+                    batch,
+                )?;
+                if let Some((index, message)) = found.failures.first() {
+                    return Err(Error::NotAttainable(format!(
+                        "pair {index} of the universe has no answer even without noise: {message}"
+                    )));
+                }
+                if sampled.on == MapKind::Deterministic {
+                    if !paper {
+                        return Err(Error::refused(
+                            "noise calibrated to the deterministic map",
+                            "another map is released, and it can move many times more",
+                            "on = \"released\", or paper mode for a study that releases nothing",
+                        ));
+                    }
+                    let law = self.law_for(ask, privacy, positive(found.largest)?)?;
+                    let basis = Basis::paper(format!(
+                        "the largest movement of the deterministic map over {count} pairs around the private data"
+                    ));
+                    return Ok((law, basis, found.largest));
+                }
+                let answer = |law: &Law, theta: &[f64]| -> Result<Vec<f64>> {
+                    let step = ask
+                        .lattice
+                        .unwrap_or(law.scale().log2().floor().exp2() * 2f64.powi(-20));
+                    let released = self.released(ask, (*law, step))?;
+                    Ok(self.shape.unshape(&released.at(theta)?.answer))
+                };
+                let calibrated = calibrate(
+                    sampled,
+                    adjacency,
+                    privacy,
+                    positive(found.largest)?,
+                    &|sensitivity| Ok(self.law_for(ask, privacy, sensitivity)?.0),
+                    &answer,
+                    batch,
+                )?;
+                let law = self.law_for(ask, privacy, calibrated.sensitivity)?;
+                let sensitivity = calibrated.sensitivity;
+                Ok((law, Basis::sampled(sampled, &calibrated), sensitivity))
+            }
+        }
+    }
+}
+
+fn positive(largest: f64) -> Result<f64> {
+    if largest > 0.0 {
+        return Ok(largest);
+    }
+    Err(Error::NotAttainable(
+        "no sampled pair moved the answer at all: the sample says nothing about the sensitivity"
+            .into(),
+    ))
+}
+
+/// QX = T, and c̃'X = T for an at-most query.
+fn noise_rows(query: &ResolvedQuery, shape: &Shape) -> Vec<NoiseRow> {
+    let mut rows: Vec<NoiseRow> = query
+        .rows
+        .iter()
+        .zip(&query.labels)
+        .enumerate()
+        .map(|(i, (terms, label))| NoiseRow {
+            label: label.clone(),
+            terms: terms.clone(),
+            carries: shape.row(i).to_vec(),
+        })
+        .collect();
+    if let Some(slope) = &query.slope {
+        rows.push(NoiseRow {
+            label: "the slope of the at-most query".into(),
+            terms: slope.clone(),
+            carries: shape.row(0).to_vec(),
+        });
+    }
+    rows
+}

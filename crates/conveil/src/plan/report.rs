@@ -1,0 +1,173 @@
+//! The curator report: everything that depends on the private data. It says that it is private.
+
+use super::{Decided, Empirical, Plan};
+use crate::chance::Budget;
+use crate::solve::Solution;
+use serde::Serialize;
+use std::fmt;
+
+/// What the curator sees.
+#[derive(Clone, Debug, Serialize)]
+pub struct CuratorReport {
+    /// Always true: this document must not be published.
+    pub private: bool,
+    /// What was minimised.
+    pub objective_kind: String,
+    /// The optimum without noise.
+    pub optimum: f64,
+    /// The minimised objective with noise.
+    pub objective: f64,
+    /// objective − optimum.
+    pub loss: f64,
+    /// 100·loss/|optimum|, where the optimum is not zero.
+    pub loss_percent: Option<f64>,
+    /// The released numbers before noise: names and values.
+    pub answer: Vec<(String, f64)>,
+    /// The noise scale.
+    pub scale: f64,
+    /// x̄ by name.
+    pub mean: Vec<(String, f64)>,
+    /// Standard deviation of each variable under the rule, by name.
+    pub deviation: Vec<(String, f64)>,
+    /// Prices by row: multipliers of the constraints that bind.
+    pub prices: Vec<(String, f64)>,
+    /// The η table.
+    pub budget: Budget,
+    /// The certified probability of infeasibility.
+    pub certified: f64,
+    /// The measured one.
+    pub empirical: Empirical,
+    /// Our check of the solve.
+    pub check: crate::solve::Residuals,
+    /// Variables and rows of the lifted program.
+    pub lifted_size: (usize, usize),
+    /// Seconds: lift, solve, optimum without noise, empirical check.
+    pub seconds: [f64; 4],
+    /// The guarantee's text.
+    pub guarantee: String,
+    /// Warnings.
+    pub warnings: Vec<String>,
+}
+
+impl CuratorReport {
+    pub(super) fn new(
+        plan: &Plan<'_>,
+        decided: &Decided,
+        optimum: &Solution,
+        empirical: Empirical,
+        seconds: (f64, f64),
+    ) -> Self {
+        let program = &decided.program;
+        let named = |values: &[f64]| -> Vec<(String, f64)> {
+            values
+                .iter()
+                .enumerate()
+                .map(|(j, v)| (program.variable_name(j), *v))
+                .collect()
+        };
+        let std_dev = plan.law().std_dev();
+        let deviation: Vec<f64> = (0..program.columns())
+            .map(|j| {
+                let row: Vec<f64> = decided.recourse.row(j).iter().map(|e| e.1).collect();
+                std_dev * crate::program::norm(&row)
+            })
+            .collect();
+        let largest = decided.prices.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let mut prices: Vec<(String, f64)> = decided
+            .prices
+            .iter()
+            .enumerate()
+            .filter(|(_, v)| v.abs() > 1e-6 * largest.max(1e-12))
+            .map(|(i, v)| (program.row_name(i), *v))
+            .collect();
+        prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let loss = decided.objective - optimum.objective;
+        let budget = plan.guarantee().budget().clone();
+        CuratorReport {
+            private: true,
+            objective_kind: plan.ask().risk.describe(),
+            optimum: optimum.objective,
+            objective: decided.objective,
+            loss,
+            loss_percent: (optimum.objective.abs() > 1e-9)
+                .then(|| 100.0 * loss / optimum.objective.abs()),
+            answer: plan
+                .released()
+                .query()
+                .labels()
+                .iter()
+                .cloned()
+                .zip(decided.answer.iter().copied())
+                .collect(),
+            scale: plan.law().scale(),
+            mean: named(&decided.mean),
+            deviation: named(&deviation),
+            prices,
+            certified: budget.certified(),
+            budget,
+            empirical,
+            check: decided.residuals,
+            lifted_size: decided.lifted_size,
+            seconds: [decided.seconds.0, decided.seconds.1, seconds.0, seconds.1],
+            guarantee: plan.guarantee().to_string(),
+            warnings: plan.warnings().to_vec(),
+        }
+    }
+}
+
+/// Rows shown of a long list.
+const SHOWN: usize = 20;
+
+fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fmt::Result {
+    writeln!(f, "{title}:")?;
+    for (name, value) in values.iter().take(SHOWN) {
+        writeln!(f, "  {name:<28} {value:>16.6}")?;
+    }
+    if values.len() > SHOWN {
+        writeln!(f, "  … and {} more (see --json)", values.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for CuratorReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "CURATOR REPORT: PRIVATE, depends on the data, not to be published"
+        )?;
+        writeln!(f, "{}", self.guarantee)?;
+        writeln!(f)?;
+        writeln!(f, "optimum without noise  {:>16.6}", self.optimum)?;
+        writeln!(f, "{:<22} {:>16.6}", self.objective_kind, self.objective)?;
+        let percent = self
+            .loss_percent
+            .map_or(String::new(), |p| format!("  ({p:.2}%)"));
+        writeln!(f, "cost of privacy        {:>16.6}{percent}", self.loss)?;
+        writeln!(
+            f,
+            "infeasible             at most {:.4}% certified, {} measured",
+            100.0 * self.certified,
+            self.empirical
+        )?;
+        list(f, "answer before noise", &self.answer)?;
+        list(f, "mean decision", &self.mean)?;
+        list(f, "standard deviation of the decision", &self.deviation)?;
+        if !self.prices.is_empty() {
+            list(f, "prices of binding constraints", &self.prices)?;
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        writeln!(f, "check: {}", self.check)?;
+        write!(
+            f,
+            "lifted to {} variables and {} rows; seconds: lift {:.3}, solve {:.3}, optimum {:.3}, measuring {:.3}",
+            self.lifted_size.0,
+            self.lifted_size.1,
+            self.seconds[0],
+            self.seconds[1],
+            self.seconds[2],
+            self.seconds[3]
+        )
+    }
+}

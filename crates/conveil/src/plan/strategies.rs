@@ -1,0 +1,623 @@
+//! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
+
+use super::released::Decided;
+use super::{Empirical, Plan, empirical_violation};
+use crate::ask::{Norm, Request};
+use crate::error::{Error, Result};
+use crate::noise::{Law, Sampler};
+use crate::program::{Program, Sparse, Stage};
+use crate::rule::RowRule;
+use crate::solve::{self, Batch, Outcome, Settings};
+use serde::Serialize;
+use std::fmt;
+
+/// Draws that need a solve each are limited to this many.
+const SOLVED_DRAWS: u64 = 1_000;
+
+/// One strategy's row. Private.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StrategyRow {
+    /// input, output, shifted output, projected output, program.
+    pub strategy: &'static str,
+    /// ok, infeasible, or why it does not apply.
+    pub status: String,
+    /// Expected loss in the objective's unit, exact.
+    pub loss: Option<f64>,
+    /// 100·loss/|optimum|.
+    pub loss_percent: Option<f64>,
+    /// The same over the draws; infeasible input draws leave the mean.
+    pub sampled_loss_percent: Option<f64>,
+    /// Pr[infeasible]·100, exact.
+    pub infeasible_percent: Option<f64>,
+    /// The same over the draws.
+    pub sampled_infeasible_percent: Option<f64>,
+    /// Draws behind the sampled columns.
+    pub draws: u64,
+}
+
+/// All strategies side by side. Private.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Always true.
+    pub private: bool,
+    /// The optimum without noise.
+    pub optimum: f64,
+    /// One row per strategy.
+    pub rows: Vec<StrategyRow>,
+    /// What to make of it.
+    pub advice: Vec<String>,
+}
+
+struct Ground<'p, 'm> {
+    plan: &'p Plan<'m>,
+    program: Program,
+    x: Vec<f64>,
+    optimum: f64,
+    answer: Vec<f64>,
+    interval: Option<(f64, f64)>,
+    draws: u64,
+    seed: u64,
+    settings: Settings,
+}
+
+/// Runs every strategy on the same draws of a study's seed. Nothing is released; what this prints is private.
+pub fn compare(
+    plan: &Plan<'_>,
+    theta: &[f64],
+    draws: u64,
+    seed: u64,
+    batch: &Batch<'_>,
+) -> Result<Comparison> {
+    let released = plan.released();
+    let settings = released.settings().clone();
+    let program = released.map().at(theta)?;
+    let solution = solve::solve_checked(&program, &settings)?;
+    let interval = match released.query().rows() {
+        [row] => Some(answer_interval(&program, row, &settings)?),
+        _ => None,
+    };
+    let ground = Ground {
+        answer: released.query().apply(&solution.x),
+        optimum: solution.objective,
+        x: solution.x,
+        plan,
+        program,
+        interval,
+        draws,
+        seed,
+        settings,
+    };
+    let decided = match released.at(theta) {
+        Ok(decided) => Some(decided),
+        Err(Error::NoiseDoesNotFit(_)) => None,
+        Err(other) => return Err(other),
+    };
+    let rows = vec![
+        ground.input(theta, batch)?,
+        ground.output(batch)?,
+        ground.shifted()?,
+        ground.projected(batch)?,
+        ground.program(decided.as_ref(), batch)?,
+    ];
+    Ok(Comparison {
+        private: true,
+        optimum: ground.optimum,
+        advice: advice(&rows, &ground),
+        rows,
+    })
+}
+
+/// M11: for r = 1 the feasible answers {Qx : x feasible} form an interval, found by two solves.
+fn answer_interval(
+    program: &Program,
+    row: &[(usize, f64)],
+    settings: &Settings,
+) -> Result<(f64, f64)> {
+    let end = |sign: f64| -> Result<f64> {
+        let mut q = vec![0.0; program.columns()];
+        row.iter().for_each(|&(j, w)| q[j] += sign * w);
+        let cones = program
+            .constraints()
+            .iter()
+            .map(|c| c.cone().clone())
+            .collect();
+        let n = program.columns();
+        let extreme = Program::assembled(
+            Sparse::zeros(n, n),
+            q,
+            program.a().clone(),
+            program.b().to_vec(),
+            0.0,
+            cones,
+        );
+        match solve::solve(&extreme, settings) {
+            Outcome::Optimal(solution) => Ok(sign * solution.objective),
+            Outcome::Unbounded(_) => Ok(sign * f64::NEG_INFINITY),
+            other => other
+                .into_solution(&extreme, settings.tolerance())
+                .map(|_| 0.0),
+        }
+    };
+    Ok((end(1.0)?, end(-1.0)?))
+}
+
+impl Ground<'_, '_> {
+    fn law(&self) -> &Law {
+        self.plan.law()
+    }
+
+    fn row(&self, strategy: &'static str) -> StrategyRow {
+        StrategyRow {
+            strategy,
+            status: "ok".into(),
+            loss: None,
+            loss_percent: None,
+            sampled_loss_percent: None,
+            infeasible_percent: None,
+            sampled_infeasible_percent: None,
+            draws: 0,
+        }
+    }
+
+    fn not_applicable(&self, strategy: &'static str, why: &str) -> StrategyRow {
+        StrategyRow {
+            status: format!("does not apply: {why}"),
+            ..self.row(strategy)
+        }
+    }
+
+    fn percent(&self, loss: f64) -> Option<f64> {
+        (self.optimum.abs() > 1e-9).then(|| 100.0 * loss / self.optimum.abs())
+    }
+
+    /// Draw number `index`: the same ζ for every strategy.
+    fn zeta(&self, index: u64) -> Vec<f64> {
+        let mut zeta = vec![0.0; self.plan.released().shape().noises()];
+        Sampler::new(self.seed, index).fill(self.law(), &mut zeta);
+        zeta
+    }
+
+    /// The loss of an answer to a value query, in the objective's unit.
+    fn value_loss(&self, answer: f64) -> Option<f64> {
+        let factor = self.plan.released().query().value_factor?;
+        Some((answer - self.answer[0]) / factor)
+    }
+
+    fn slip(&self) -> f64 {
+        self.settings.tolerance()
+            * (1.0 + self.program.b().iter().fold(0.0f64, |m, v| m.max(v.abs())))
+    }
+
+    /// Pr[start + Tζ outside the interval of feasible answers].
+    fn exact_infeasibility(&self, start: f64) -> Option<f64> {
+        let (low, high) = self.interval?;
+        let t = self.plan.released().shape().row(0)[0];
+        // The optimum itself stands on the edge: rounding must not decide.
+        let slip = self.slip();
+        let ends = [(low - slip - start) / t, (high + slip - start) / t];
+        Some(
+            self.law()
+                .outside(ends[0].min(ends[1]), ends[0].max(ends[1])),
+        )
+    }
+
+    fn fixed_everywhere(&self) -> bool {
+        self.plan.released().rule().free().is_empty()
+    }
+
+    /// Is there a feasible x with Qx = answer?
+    fn answer_is_feasible(&self, answer: &[f64]) -> Result<bool> {
+        if let Some((low, high)) = self.interval {
+            let slip = self.slip();
+            return Ok(answer[0] >= low - slip && answer[0] <= high + slip);
+        }
+        let rows = self.plan.released().query().rows();
+        let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
+        for (i, row) in rows.iter().enumerate() {
+            triplets.extend(row.iter().map(|&(j, w)| (i, j, w)));
+        }
+        let r = rows.len();
+        triplets.extend(self.program.a().entries().map(|(i, j, v)| (i + r, j, v)));
+        let mut b = answer.to_vec();
+        b.extend(self.program.b());
+        let mut cones = vec![crate::program::Cone::Zero(r)];
+        cones.extend(self.program.constraints().iter().map(|c| c.cone().clone()));
+        let n = self.program.columns();
+        let a = Sparse::assemble(b.len(), n, &triplets);
+        let test = Program::assembled(Sparse::zeros(n, n), vec![0.0; n], a, b, 0.0, cones);
+        match solve::solve(&test, &self.settings) {
+            Outcome::Optimal(_) => Ok(true),
+            Outcome::Infeasible(_) => Ok(false),
+            other => other
+                .into_solution(&test, self.settings.tolerance())
+                .map(|_| true),
+        }
+    }
+
+    /// x + Xζ with the plan's constant X, where every row of X is constant.
+    fn whole_decision(&self, start: &[f64], zeta: &[f64]) -> Vec<f64> {
+        let rule = self.plan.released().rule();
+        let mut x = start.to_vec();
+        for (j, value) in x.iter_mut().enumerate() {
+            if let RowRule::Fixed(entries) = rule.row(j) {
+                *value += entries.iter().map(|&(i, v)| v * zeta[i]).sum::<f64>();
+            }
+        }
+        x
+    }
+
+    fn output(&self, batch: &Batch<'_>) -> Result<StrategyRow> {
+        let mut row = self.row("output");
+        if self.plan.released().query().value_factor.is_some() {
+            row.loss = Some(0.0);
+        }
+        row.infeasible_percent = self.exact_infeasibility(self.answer[0]).map(|p| 100.0 * p);
+        let direct = self.interval.is_some() || self.fixed_everywhere();
+        row.draws = if direct {
+            self.draws
+        } else {
+            self.draws.min(SOLVED_DRAWS)
+        };
+        let shape = self.plan.released().shape();
+        let slip = self.slip();
+        let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
+            let zeta = self.zeta(index as u64);
+            let answer: Vec<f64> = self
+                .answer
+                .iter()
+                .zip(shape.apply(&zeta))
+                .map(|(a, n)| a + n)
+                .collect();
+            if self.fixed_everywhere() && self.interval.is_none() {
+                let x = self.whole_decision(&self.x, &zeta);
+                let (violation, _) = self.program.worst_violation(&self.program.slack(&x));
+                return Ok((
+                    Some(self.program.objective(&x) - self.optimum),
+                    violation <= slip,
+                ));
+            }
+            let loss = self.value_loss(answer[0]);
+            Ok((loss, self.answer_is_feasible(&answer)?))
+        })?;
+        self.tally(
+            &mut row,
+            results.into_iter().collect::<Result<Vec<_>>>()?,
+            false,
+        );
+        if row.loss.is_none() && self.fixed_everywhere() {
+            row.loss = Some(self.expected_extra());
+        }
+        row.loss_percent = row.loss.and_then(|l| self.percent(l));
+        Ok(row)
+    }
+
+    /// ½Σσ²X_j'PX_j for constant X: what noise adds to the expected objective (M3).
+    fn expected_extra(&self) -> f64 {
+        let rule = self.plan.released().rule();
+        let entries = |j: usize| match rule.row(j) {
+            RowRule::Fixed(entries) => entries.as_slice(),
+            RowRule::Free(_) => &[],
+        };
+        let mut sum = 0.0;
+        for (a, b, p) in self.program.p().entries() {
+            let product: f64 = entries(a)
+                .iter()
+                .flat_map(|x| {
+                    entries(b)
+                        .iter()
+                        .filter(move |y| x.0 == y.0)
+                        .map(move |y| x.1 * y.1)
+                })
+                .sum();
+            sum += if a == b {
+                p * product
+            } else {
+                2.0 * p * product
+            };
+        }
+        0.5 * self.law().variance() * sum
+    }
+
+    fn tally(&self, row: &mut StrategyRow, results: Vec<(Option<f64>, bool)>, feasible_only: bool) {
+        let total = results.len().max(1) as f64;
+        let bad = results.iter().filter(|r| !r.1).count() as f64;
+        row.sampled_infeasible_percent = Some(100.0 * bad / total);
+        let losses: Vec<f64> = results
+            .iter()
+            .filter(|r| !feasible_only || r.1)
+            .filter_map(|r| r.0)
+            .collect();
+        if !losses.is_empty() {
+            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+            row.sampled_loss_percent = self.percent(mean);
+        }
+    }
+
+    /// r = 1, a value query under one box: v* − l + ζ.
+    fn shifted(&self) -> Result<StrategyRow> {
+        let released = self.plan.released();
+        let name = "shifted output";
+        let (Some((low, high)), Some(factor)) = (self.interval, released.query().value_factor)
+        else {
+            return Ok(self.not_applicable(name, "the query is not the optimal cost"));
+        };
+        let [set] = released.design().boxes() else {
+            return Ok(self.not_applicable(name, "no box serves the constraints"));
+        };
+        if !released.design().one_box_for_all() {
+            return Ok(self.not_applicable(name, "the constraints do not share one box"));
+        }
+        let t = released.shape().row(0)[0];
+        let (down, up) = (
+            (set.lower * t).min(set.upper * t),
+            (set.lower * t).max(set.upper * t),
+        );
+        let mut row = self.row(name);
+        if up - down > high - low + self.slip() {
+            row.status = "infeasible".into();
+            return Ok(row);
+        }
+        let start = self.answer[0] - down;
+        row.loss = Some(-down / factor);
+        row.loss_percent = row.loss.and_then(|l| self.percent(l));
+        row.infeasible_percent = self.exact_infeasibility(start).map(|p| 100.0 * p);
+        row.draws = self.draws;
+        let results = (0..self.draws)
+            .map(|index| {
+                let answer = start + t * self.zeta(index)[0];
+                Ok((self.value_loss(answer), self.answer_is_feasible(&[answer])?))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        self.tally(&mut row, results, false);
+        Ok(row)
+    }
+
+    /// A public feasible set: project the noisy decision onto it in the metric P; never infeasible, private by post-processing.
+    fn projected(&self, batch: &Batch<'_>) -> Result<StrategyRow> {
+        let name = "projected output";
+        let released = self.plan.released();
+        let parts = released.map().private_parts();
+        if parts.a || parts.b {
+            return Ok(self.not_applicable(name, "the feasible set is itself private"));
+        }
+        let whole = self.fixed_everywhere()
+            && self
+                .program
+                .variables()
+                .iter()
+                .all(|v| v.stage() == Stage::Recourse)
+            && released.query().rows().len() == self.program.columns();
+        if !whole {
+            return Ok(self.not_applicable(name, "the query does not release the whole decision"));
+        }
+        let mut row = self.row(name);
+        row.draws = self.draws.min(SOLVED_DRAWS);
+        row.infeasible_percent = Some(0.0);
+        let n = self.program.columns();
+        let metric: Vec<(usize, usize, f64)> = if self.program.p().nnz() > 0 {
+            self.program.p().entries().collect()
+        } else {
+            (0..n).map(|j| (j, j, 1.0)).collect()
+        };
+        let p = Sparse::assemble(n, n, &metric);
+        let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
+            let noisy = self.whole_decision(&self.x, &self.zeta(index as u64));
+            // min ½(x−y)'P(x−y): linear part −Py.
+            let q: Vec<f64> = p.symmetric_times(&noisy).iter().map(|v| -v).collect();
+            let cones = self
+                .program
+                .constraints()
+                .iter()
+                .map(|c| c.cone().clone())
+                .collect();
+            let projection = Program::assembled(
+                p.clone(),
+                q,
+                self.program.a().clone(),
+                self.program.b().to_vec(),
+                0.0,
+                cones,
+            );
+            let x = solve::solve_checked(&projection, &self.settings)?.x;
+            Ok((Some(self.program.objective(&x) - self.optimum), true))
+        })?;
+        self.tally(
+            &mut row,
+            results.into_iter().collect::<Result<Vec<_>>>()?,
+            false,
+        );
+        Ok(row)
+    }
+
+    fn program(&self, decided: Option<&Decided>, batch: &Batch<'_>) -> Result<StrategyRow> {
+        let mut row = self.row("program");
+        let Some(decided) = decided else {
+            row.status = "infeasible".into();
+            return Ok(row);
+        };
+        let expected = self.expected_objective(decided);
+        row.loss = Some(expected - self.optimum);
+        row.loss_percent = self.percent(expected - self.optimum);
+        row.draws = self.draws;
+        let slip = decided
+            .residuals
+            .primal
+            .max(1e-12 * decided.residuals.primal_scale);
+        if let Empirical::Exact { probability } = empirical_violation(
+            &self.program,
+            &decided.mean,
+            &decided.recourse,
+            self.law(),
+            slip,
+            (1, self.seed),
+            batch,
+        )? {
+            row.infeasible_percent = Some(100.0 * probability);
+        }
+        let results = batch.run(self.draws as usize, |index| {
+            let zeta = self.zeta(index as u64);
+            let mut x = decided.recourse.apply(&zeta);
+            x.iter_mut().zip(&decided.mean).for_each(|(x, m)| *x += m);
+            let slack = self.program.slack(&x);
+            let feasible = self
+                .program
+                .constraints()
+                .iter()
+                .filter(|b| b.holds() != crate::program::Holds::AtTheMean)
+                .all(|b| {
+                    b.cone()
+                        .violation(&slack[b.range()], crate::program::Against::Primal)
+                        <= slip.max(self.slip())
+                });
+            (Some(self.program.objective(&x) - self.optimum), feasible)
+        })?;
+        self.tally(&mut row, results, false);
+        Ok(row)
+    }
+
+    /// M3, whatever was minimised.
+    fn expected_objective(&self, decided: &Decided) -> f64 {
+        let mut sum = 0.0;
+        for (a, b, p) in self.program.p().entries() {
+            let product: f64 = decided
+                .recourse
+                .row(a)
+                .iter()
+                .flat_map(|x| {
+                    let other = decided.recourse.row(b).iter();
+                    other.filter(move |y| x.0 == y.0).map(move |y| x.1 * y.1)
+                })
+                .sum();
+            sum += if a == b {
+                p * product
+            } else {
+                2.0 * p * product
+            };
+        }
+        self.program.objective(&decided.mean) + 0.5 * self.law().variance() * sum
+    }
+
+    /// Noise on the data, then the program without noise. Its answer must be feasible for the real data.
+    fn input(&self, theta: &[f64], batch: &Batch<'_>) -> Result<StrategyRow> {
+        let name = "input";
+        let ask = self.plan.ask();
+        let (Some(privacy), Some(adjacency)) = (&ask.privacy, &ask.adjacency) else {
+            return Ok(self.not_applicable(name, "no privacy is asked for"));
+        };
+        let universe = match &ask.sensitivity {
+            Some(Request::Sampled(sampled)) => Some(&sampled.universe),
+            _ => None,
+        };
+        let reach = adjacency
+            .reach(theta.len())
+            .or_else(|| universe.map(|u| u.diameter()));
+        let Some((l1, l2)) = reach else {
+            return Ok(self.not_applicable(name, "the adjacency sets no distance between datasets"));
+        };
+        let law = privacy.law(match privacy.norm() {
+            Norm::L1 => l1,
+            Norm::L2 => l2,
+        })?;
+        let mut row = self.row(name);
+        row.draws = self.draws.min(SOLVED_DRAWS);
+        let map = self.plan.released().map();
+        let query = self.plan.released().query();
+        let slip = self.slip();
+        let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
+            let mut noise = vec![0.0; theta.len()];
+            Sampler::new(self.seed, index as u64).fill(&law, &mut noise);
+            let noisy: Vec<f64> = theta.iter().zip(&noise).map(|(t, n)| t + n).collect();
+            let program = map.at(&noisy)?;
+            match solve::solve(&program, &self.settings) {
+                Outcome::Optimal(solution) => {
+                    let answer = query.apply(&solution.x);
+                    if self.interval.is_some() {
+                        return Ok((
+                            self.value_loss(answer[0]),
+                            self.answer_is_feasible(&answer)?,
+                        ));
+                    }
+                    let (violation, _) = self
+                        .program
+                        .worst_violation(&self.program.slack(&solution.x));
+                    Ok((
+                        Some(self.program.objective(&solution.x) - self.optimum),
+                        violation <= slip,
+                    ))
+                }
+                Outcome::Infeasible(_) | Outcome::Unbounded(_) => Ok((None, false)),
+                other => other
+                    .into_solution(&program, self.settings.tolerance())
+                    .map(|_| (None, false)),
+            }
+        })?;
+        // A draw without a solution has no loss; one with an infeasible answer keeps its loss.
+        self.tally(
+            &mut row,
+            results.into_iter().collect::<Result<Vec<_>>>()?,
+            false,
+        );
+        Ok(row)
+    }
+}
+
+fn advice(rows: &[StrategyRow], ground: &Ground<'_, '_>) -> Vec<String> {
+    let find = |name: &str| rows.iter().find(|r| r.strategy == name && r.status == "ok");
+    let mut advice = Vec::new();
+    if find("shifted output").is_some() {
+        advice.push(
+            "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out".into(),
+        );
+    }
+    if let (Some(projected), Some(program)) = (find("projected output"), find("program")) {
+        let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);
+        if let (Some(a), Some(b)) = (loss(projected), loss(program))
+            && a < b
+        {
+            advice.push(format!(
+                "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible"
+            ));
+        }
+    }
+    if let Some(output) = find("output")
+        && output
+            .infeasible_percent
+            .or(output.sampled_infeasible_percent)
+            .is_some_and(|p| p <= 100.0 * ground.plan.guarantee().budget().eta())
+    {
+        advice.push("plain output perturbation is already feasible often enough here: the simpler method serves".into());
+    }
+    advice
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released"
+        )?;
+        writeln!(f, "optimum without noise {:.6}", self.optimum)?;
+        writeln!(
+            f,
+            "  {:<17} {:>10} {:>12} {:>12} {:>14}  status",
+            "strategy", "loss", "sampled", "infeasible", "sampled"
+        )?;
+        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.3}%"));
+        for row in &self.rows {
+            writeln!(
+                f,
+                "  {:<17} {:>10} {:>12} {:>12} {:>14}  {}",
+                row.strategy,
+                show(row.loss_percent),
+                show(row.sampled_loss_percent),
+                show(row.infeasible_percent),
+                show(row.sampled_infeasible_percent),
+                row.status
+            )?;
+        }
+        for line in &self.advice {
+            writeln!(f, "note: {line}")?;
+        }
+        Ok(())
+    }
+}

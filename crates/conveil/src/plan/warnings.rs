@@ -1,0 +1,147 @@
+//! What a careful reader should know about a plan, from public structure alone.
+
+use super::ReleasedMap;
+use crate::ask::{Adjacency, Ask, Privacy};
+use crate::program::{Cone, DataMap, Program, Sparse, Stage};
+use crate::solve::{self, Outcome};
+
+/// Above this size the recession test is left out, and the plan says so.
+const RECESSION_LIMIT: usize = 5_000;
+
+pub(super) fn collect(map: &dyn DataMap, ask: &Ask, released: &ReleasedMap<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let template = map.template();
+    if released.query().value_factor.is_none() && !strongly_convex(template) {
+        warnings.push(
+            "the released quantity is not the optimal value and the objective is not strongly convex: the optimum may not be unique, and then the answer is not a function of the data; add a small strongly convex term".into(),
+        );
+    }
+    if let Some(privacy) = &ask.privacy {
+        let records = match ask.adjacency {
+            Some(Adjacency::OneRecord { len }) => map.len() / len.max(1),
+            _ => map.len(),
+        };
+        if privacy.delta() >= 1.0 / records as f64 {
+            warnings.push(format!(
+                "δ = {} is at least 1/{records}: it permits publishing one record outright",
+                privacy.delta()
+            ));
+        }
+        if matches!(privacy, Privacy::Laplace { .. }) && privacy.epsilon() > 10.0 {
+            warnings.push(format!(
+                "ε = {}: adjacent datasets may differ by a factor e^{} in likelihood, which protects little",
+                privacy.epsilon(),
+                privacy.epsilon()
+            ));
+        }
+    }
+    if !map.private_parts().a {
+        match unlimited_answer(template, released) {
+            Recession::Direction(label) => warnings.push(format!(
+                "`{label}` can move without limit inside the feasible set: in that direction noise is never infeasible"
+            )),
+            Recession::NotChecked => warnings.push(format!(
+                "whether the answer can move without limit was not checked (more than {RECESSION_LIMIT} variables)"
+            )),
+            Recession::None => {}
+        }
+    }
+    warnings
+}
+
+/// P ≻ 0 on all columns but those that carry no query: decided by P's diagonal pattern and eigenvalues.
+fn strongly_convex(program: &Program) -> bool {
+    let n = program.columns();
+    if n > 2_000 {
+        return (0..n).all(|j| program.p().get(j, j) > 0.0);
+    }
+    let largest = program
+        .p()
+        .nzval()
+        .iter()
+        .fold(0.0f64, |m, v| m.max(v.abs()));
+    largest > 0.0
+        && crate::program::smallest_eigenvalue_is_nonnegative(n, |i, j| {
+            let shift = if i == j { 1e-7 * largest } else { 0.0 };
+            program.p().get(i.min(j), i.max(j)) - shift
+        })
+}
+
+enum Recession {
+    Direction(String),
+    NotChecked,
+    None,
+}
+
+/// M2: is there a d with −Ad ∈ K and Qd ≠ 0? One small conic program per query row and sign.
+fn unlimited_answer(program: &Program, released: &ReleasedMap<'_>) -> Recession {
+    let by_rows = program.a().by_rows();
+    if bounded_by_single_rows(program, &by_rows) {
+        return Recession::None;
+    }
+    let n = program.columns();
+    if n > RECESSION_LIMIT || released.query().rows().len() > 50 {
+        return Recession::NotChecked;
+    }
+    // −1 ≤ d ≤ 1, −Ad ∈ K, maximise ±Q_i d.
+    let mut triplets: Vec<(usize, usize, f64)> = program.a().entries().collect();
+    let m = program.rows();
+    for j in 0..n {
+        triplets.push((m + j, j, 1.0));
+        triplets.push((m + n + j, j, -1.0));
+    }
+    let mut b = vec![0.0; m];
+    b.extend(vec![1.0; 2 * n]);
+    let mut cones: Vec<Cone> = program
+        .constraints()
+        .iter()
+        .map(|c| c.cone().clone())
+        .collect();
+    cones.push(Cone::Nonnegative(2 * n));
+    let a = Sparse::assemble(m + 2 * n, n, &triplets);
+    for (row, label) in released
+        .query()
+        .rows()
+        .iter()
+        .zip(released.query().labels())
+    {
+        for sign in [1.0, -1.0] {
+            let mut q = vec![0.0; n];
+            row.iter().for_each(|&(j, w)| q[j] -= sign * w);
+            let direction = Program::assembled(
+                Sparse::zeros(n, n),
+                q,
+                a.clone(),
+                b.clone(),
+                0.0,
+                cones.clone(),
+            );
+            if let Outcome::Optimal(solution) = solve::solve(&direction, released.settings())
+                && solution.objective < -1e-4
+            {
+                return Recession::Direction(label.clone());
+            }
+        }
+    }
+    Recession::None
+}
+
+/// Every variable that may move has rows of its own on both sides.
+fn bounded_by_single_rows(program: &Program, by_rows: &crate::program::Rows) -> bool {
+    let n = program.columns();
+    let mut sides = vec![(false, false); n];
+    for block in program.constraints() {
+        if !matches!(block.cone(), Cone::Nonnegative(_)) {
+            continue;
+        }
+        for i in block.range() {
+            if let [(j, v)] = by_rows.row(i) {
+                sides[*j].0 |= *v > 0.0;
+                sides[*j].1 |= *v < 0.0;
+            }
+        }
+    }
+    (0..n).all(|j| {
+        program.variable_block(j).stage() == Stage::HereAndNow || (sides[j].0 && sides[j].1)
+    })
+}

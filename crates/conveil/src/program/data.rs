@@ -1,0 +1,371 @@
+//! θ ↦ program (M1): the affine map with sparse places for θ, and any function with a public template.
+
+use super::Program;
+use crate::error::{Error, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// Which parts of the program depend on the private data: public knowledge, stated and never inferred from values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrivateParts {
+    /// The quadratic cost.
+    pub p: bool,
+    /// The linear cost.
+    pub q: bool,
+    /// The constraint matrix.
+    pub a: bool,
+    /// The right-hand side.
+    pub b: bool,
+}
+
+/// The curator's model: a map from datasets to programs of one fixed structure.
+///
+/// The template is public. Its numbers at places that depend on θ mean nothing.
+pub trait DataMap: Send + Sync {
+    /// Names of the entries of θ.
+    fn parameters(&self) -> &[Parameter];
+
+    /// The public structure, and every number that does not depend on θ.
+    fn template(&self) -> &Program;
+
+    /// Which parts depend on θ.
+    fn private_parts(&self) -> PrivateParts;
+
+    /// Rows of A that hold a private coefficient.
+    fn private_rows(&self) -> Vec<bool>;
+
+    /// Entries of q that are private.
+    fn private_costs(&self) -> Vec<bool>;
+
+    /// The program at θ, validated.
+    fn at(&self, theta: &[f64]) -> Result<Program>;
+
+    /// Length of θ.
+    fn len(&self) -> usize {
+        self.parameters().len()
+    }
+
+    /// Whether nothing is private.
+    fn is_empty(&self) -> bool {
+        self.parameters().is_empty()
+    }
+}
+
+/// An entry of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// b at this row.
+    B(usize),
+    /// q at this column.
+    Q(usize),
+    /// A at (row, column).
+    A(usize, usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::B(i) => write!(f, "b[{i}]"),
+            Place::Q(j) => write!(f, "q[{j}]"),
+            Place::A(i, j) => write!(f, "A[{i}, {j}]"),
+        }
+    }
+}
+
+/// Where a parameter enters, and with which coefficient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Location {
+    /// The entry.
+    pub place: Place,
+    /// Its coefficient.
+    pub coef: f64,
+}
+
+impl Location {
+    /// `coef`·θ is added at `place`.
+    pub fn new(place: Place, coef: f64) -> Self {
+        Location { place, coef }
+    }
+}
+
+/// A named entry of θ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    name: String,
+    at: Vec<Location>,
+    bounds: Option<(f64, f64)>,
+}
+
+impl Parameter {
+    /// A parameter that enters nowhere yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Parameter {
+            name: name.into(),
+            at: Vec::new(),
+            bounds: None,
+        }
+    }
+
+    /// Enters at these places.
+    pub fn at_all(mut self, places: Vec<Location>) -> Self {
+        self.at = places;
+        self
+    }
+
+    /// Public bounds to which the value is clipped before anything else (safe entry by entry, M1).
+    pub fn clipped(mut self, low: f64, high: f64) -> Self {
+        self.bounds = Some((low, high));
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it enters.
+    pub fn locations(&self) -> &[Location] {
+        &self.at
+    }
+
+    /// Its public bounds.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        self.bounds
+    }
+}
+
+/// Each of q, A, b affine in θ, P fixed: entry = base + Σ coef·θ.
+#[derive(Clone, Debug)]
+pub struct AffineMap {
+    base: Program,
+    parameters: Vec<Parameter>,
+    parts: PrivateParts,
+}
+
+impl AffineMap {
+    /// Checks that every place exists and, in A, stands in the pattern.
+    pub fn new(base: Program, parameters: Vec<Parameter>) -> Result<Self> {
+        let mut parts = PrivateParts::default();
+        let mut names = std::collections::HashSet::new();
+        for parameter in &parameters {
+            let name = &parameter.name;
+            if !names.insert(name.clone()) {
+                return Err(Error::input(format!("two parameters are named `{name}`")));
+            }
+            if parameter.at.is_empty() {
+                return Err(Error::input(format!(
+                    "parameter `{name}` enters nowhere in the program"
+                )));
+            }
+            if let Some((low, high)) = parameter.bounds
+                && !(low.is_finite() && high.is_finite() && low < high)
+            {
+                return Err(Error::input(format!(
+                    "the bounds of parameter `{name}` must be finite and in order, found [{low}, {high}]"
+                )));
+            }
+            for location in &parameter.at {
+                let place = location.place;
+                if !(location.coef.is_finite() && location.coef != 0.0) {
+                    return Err(Error::input(format!(
+                        "parameter `{name}` at {place} has coefficient {}: it must be finite and not 0",
+                        location.coef
+                    )));
+                }
+                let exists = match place {
+                    Place::B(i) => i < base.rows(),
+                    Place::Q(j) => j < base.columns(),
+                    Place::A(i, j) => i < base.rows() && j < base.columns(),
+                };
+                if !exists {
+                    return Err(Error::input(format!(
+                        "parameter `{name}` enters at {place}, but the program has {} rows and {} columns",
+                        base.rows(),
+                        base.columns()
+                    )));
+                }
+                match place {
+                    Place::B(_) => parts.b = true,
+                    Place::Q(_) => parts.q = true,
+                    Place::A(i, j) => {
+                        parts.a = true;
+                        if base.a().position(i, j).is_none() {
+                            return Err(Error::input(format!(
+                                "parameter `{name}` enters at {place}, which is not in A's pattern: store an explicit zero there"
+                            )));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(AffineMap {
+            base,
+            parameters,
+            parts,
+        })
+    }
+}
+
+/// Clips θ to the public bounds of its entries, after checking its length and numbers.
+pub(crate) fn clip(parameters: &[Parameter], theta: &[f64]) -> Result<Vec<f64>> {
+    if theta.len() != parameters.len() {
+        return Err(Error::input(format!(
+            "the data have {} entries, but the model has {} private parameters",
+            theta.len(),
+            parameters.len()
+        )));
+    }
+    parameters
+        .iter()
+        .zip(theta)
+        .map(|(parameter, &value)| {
+            if !value.is_finite() {
+                return Err(Error::input(format!(
+                    "the value of `{}` is {value}: it must be a finite number",
+                    parameter.name
+                )));
+            }
+            Ok(parameter
+                .bounds
+                .map_or(value, |(low, high)| value.clamp(low, high)))
+        })
+        .collect()
+}
+
+impl DataMap for AffineMap {
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    fn template(&self) -> &Program {
+        &self.base
+    }
+
+    fn private_parts(&self) -> PrivateParts {
+        self.parts
+    }
+
+    fn private_rows(&self) -> Vec<bool> {
+        let mut rows = vec![false; self.base.rows()];
+        for location in self.parameters.iter().flat_map(|p| &p.at) {
+            if let Place::A(i, _) = location.place {
+                rows[i] = true;
+            }
+        }
+        rows
+    }
+
+    fn private_costs(&self) -> Vec<bool> {
+        let mut costs = vec![false; self.base.columns()];
+        for location in self.parameters.iter().flat_map(|p| &p.at) {
+            if let Place::Q(j) = location.place {
+                costs[j] = true;
+            }
+        }
+        costs
+    }
+
+    fn at(&self, theta: &[f64]) -> Result<Program> {
+        let theta = clip(&self.parameters, theta)?;
+        let mut program = self.base.clone();
+        for (parameter, value) in self.parameters.iter().zip(&theta) {
+            for location in &parameter.at {
+                let change = location.coef * value;
+                match location.place {
+                    Place::B(i) => program.b[i] += change,
+                    Place::Q(j) => program.q[j] += change,
+                    Place::A(i, j) => {
+                        if let Some(e) = program.a.position(i, j) {
+                            program.a.nzval_mut()[e] += change;
+                        }
+                    }
+                }
+            }
+        }
+        program.validate_numbers()?;
+        Ok(program)
+    }
+}
+
+type ProgramOf = dyn Fn(&[f64]) -> Result<Program> + Send + Sync;
+
+/// Any function θ ↦ program with the structure of a public template.
+#[derive(Clone)]
+pub struct GeneralMap {
+    template: Program,
+    parameters: Vec<Parameter>,
+    parts: PrivateParts,
+    program: Arc<ProgramOf>,
+}
+
+impl fmt::Debug for GeneralMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GeneralMap")
+            .field("parameters", &self.parameters.len())
+            .field("parts", &self.parts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GeneralMap {
+    /// `parts` states what depends on θ; where a part is private, all of it counts as private.
+    pub fn new(
+        template: Program,
+        parameters: Vec<Parameter>,
+        parts: PrivateParts,
+        program: impl Fn(&[f64]) -> Result<Program> + Send + Sync + 'static,
+    ) -> Self {
+        GeneralMap {
+            template,
+            parameters,
+            parts,
+            program: Arc::new(program),
+        }
+    }
+}
+
+impl DataMap for GeneralMap {
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    fn template(&self) -> &Program {
+        &self.template
+    }
+
+    fn private_parts(&self) -> PrivateParts {
+        self.parts
+    }
+
+    fn private_rows(&self) -> Vec<bool> {
+        vec![self.parts.a; self.template.rows()]
+    }
+
+    fn private_costs(&self) -> Vec<bool> {
+        vec![self.parts.q; self.template.columns()]
+    }
+
+    fn at(&self, theta: &[f64]) -> Result<Program> {
+        let theta = clip(&self.parameters, theta)?;
+        let program = (self.program)(&theta)?;
+        if !program.same_structure(&self.template) {
+            return Err(Error::input(
+                "the program at this dataset has another structure than the public template: blocks, cones and patterns must not depend on the data",
+            ));
+        }
+        let kept = [
+            (self.parts.q, program.q == self.template.q, "q"),
+            (self.parts.b, program.b == self.template.b, "b"),
+            (self.parts.a, program.a == self.template.a, "A"),
+            (self.parts.p, program.p == self.template.p, "P"),
+        ];
+        for (private, same, part) in kept {
+            if !private && !same {
+                return Err(Error::input(format!(
+                    "{part} was declared public, but differs from the template at this dataset"
+                )));
+            }
+        }
+        Ok(program)
+    }
+}

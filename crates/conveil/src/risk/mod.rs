@@ -1,0 +1,176 @@
+//! What is minimised (M3, M6): the expected objective, CVaR of the linear cost, mixes, variance terms.
+
+mod cvar;
+mod expectation;
+mod variance;
+
+use crate::error::{Error, Result};
+use crate::noise::Law;
+use crate::program::Program;
+use crate::rule::Lift;
+
+/// How CVaR is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CvarForm {
+    /// Closed form: one noise, or Gaussian noise.
+    Exact,
+    /// Over this many draws of a public seed: an optimistic estimate, not a guarantee.
+    Sampled {
+        /// Number of draws.
+        samples: usize,
+        /// Public seed.
+        seed: u64,
+    },
+}
+
+/// CVaR of the cost at a tail share: the mean of the worst `tail` of outcomes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cvar {
+    /// The tail share q in (0, 1).
+    pub tail: f64,
+    /// How it is computed.
+    pub form: CvarForm,
+}
+
+/// A term or a bound on Σ_j σ_j²‖D X_j‖².
+#[derive(Clone, Debug, PartialEq)]
+pub struct VarianceTerm {
+    /// The variables D selects (`name` or `name[i]`).
+    pub variables: Vec<String>,
+    /// A weight in the objective, or a bound.
+    pub limit: VarianceLimit,
+}
+
+/// How a variance is controlled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum VarianceLimit {
+    /// Added to the objective with this weight.
+    Weight(f64),
+    /// At most this.
+    AtMost(f64),
+}
+
+/// The objective: (1−weight)·expectation + weight·CVaR, plus variance terms, under bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Risk {
+    cvar: Option<(f64, Cvar)>,
+    limit: Option<(Cvar, f64)>,
+    variance: Vec<VarianceTerm>,
+}
+
+impl Risk {
+    /// The expected objective.
+    pub fn expectation() -> Self {
+        Risk {
+            cvar: None,
+            limit: None,
+            variance: Vec::new(),
+        }
+    }
+
+    /// CVaR of the cost.
+    pub fn cvar(cvar: Cvar) -> Self {
+        Self::mix(1.0, cvar)
+    }
+
+    /// (1−weight)·expectation + weight·CVaR.
+    pub fn mix(weight: f64, cvar: Cvar) -> Self {
+        Risk {
+            cvar: Some((weight, cvar)),
+            ..Self::expectation()
+        }
+    }
+
+    /// CVaR of the cost is at most this.
+    pub fn with_cvar_at_most(mut self, cvar: Cvar, bound: f64) -> Self {
+        self.limit = Some((cvar, bound));
+        self
+    }
+
+    /// Controls the variance of some variables.
+    pub fn with_variance(mut self, term: VarianceTerm) -> Self {
+        self.variance.push(term);
+        self
+    }
+
+    /// Whether the objective is the plain expectation.
+    pub fn is_expectation(&self) -> bool {
+        self.cvar.is_none() && self.limit.is_none() && self.variance.is_empty()
+    }
+
+    /// What is minimised, for people.
+    pub fn describe(&self) -> String {
+        let mut text = match &self.cvar {
+            None => "expected objective".to_string(),
+            Some((weight, cvar)) if *weight == 1.0 => {
+                format!("CVaR of the worst {}%", 100.0 * cvar.tail)
+            }
+            Some((weight, cvar)) => format!(
+                "{} × expectation + {weight} × CVaR of the worst {}%",
+                1.0 - weight,
+                100.0 * cvar.tail
+            ),
+        };
+        if let Some((cvar, bound)) = &self.limit {
+            text += &format!(", CVaR of the worst {}% at most {bound}", 100.0 * cvar.tail);
+        }
+        if !self.variance.is_empty() {
+            text += &format!(", {} variance term(s)", self.variance.len());
+        }
+        text
+    }
+
+    /// Checks numbers and names on public structure.
+    pub(crate) fn validate(&self, program: &Program, law: &Law, noises: usize) -> Result<()> {
+        if let Some((weight, _)) = &self.cvar
+            && !(*weight > 0.0 && *weight <= 1.0)
+        {
+            return Err(Error::input(format!(
+                "the weight on CVaR must lie in (0, 1], found {weight}"
+            )));
+        }
+        for cvar in self
+            .cvar
+            .iter()
+            .map(|c| &c.1)
+            .chain(self.limit.iter().map(|l| &l.0))
+        {
+            cvar.validate(program, law, noises)?;
+        }
+        if let Some((_, bound)) = &self.limit
+            && !bound.is_finite()
+        {
+            return Err(Error::input(format!(
+                "the bound on CVaR must be finite, found {bound}"
+            )));
+        }
+        for term in &self.variance {
+            variance::validate(term, program)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the objective into the lift.
+    pub(crate) fn apply(&self, lift: &mut Lift<'_>, law: &Law) -> Result<()> {
+        let weight = self.cvar.as_ref().map_or(0.0, |c| c.0);
+        if weight < 1.0 {
+            expectation::add(lift, law, 1.0 - weight);
+        }
+        if let Some((weight, cvar)) = &self.cvar {
+            let (terms, constant) = cvar.terms(lift, law)?;
+            for (column, value) in terms {
+                lift.add_cost(column, weight * value);
+            }
+            lift.add_constant(weight * constant);
+        }
+        if let Some((cvar, bound)) = &self.limit {
+            let (terms, constant) = cvar.terms(lift, law)?;
+            let own = lift.program().constant();
+            lift.inequality((terms, bound - constant - own), None);
+        }
+        for term in &self.variance {
+            variance::add(term, lift, law)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,326 @@
+//! Lifting: the program in (x̄, X) and auxiliary variables, grown row by row by chance methods and risk measures.
+
+use super::{RowRule, Rule};
+use crate::program::{Cone, Program, Rows, Sparse};
+
+/// How one row a'x moves with the noise: v = X'a = constant + Σ over free rows.
+#[derive(Clone, Debug, Default)]
+pub struct RowNoise {
+    /// Entries (noise, value) that are fixed.
+    pub constant: Vec<(usize, f64)>,
+    /// Entries (free row, coefficient): each adds coefficient·X_row.
+    pub free: Vec<(usize, f64)>,
+}
+
+impl RowNoise {
+    /// v for a row with these terms.
+    pub fn of(terms: &[(usize, f64)], rule: &Rule) -> Self {
+        let mut noise = RowNoise::default();
+        let mut constant: std::collections::BTreeMap<usize, (f64, f64)> = Default::default();
+        for &(j, a) in terms {
+            match rule.row(j) {
+                RowRule::Free(f) => noise.free.push((*f, a)),
+                RowRule::Fixed(entries) => {
+                    for &(i, v) in entries {
+                        let sum = constant.entry(i).or_insert((0.0, 0.0));
+                        sum.0 += a * v;
+                        sum.1 += (a * v).abs();
+                    }
+                }
+            }
+        }
+        // What cancels up to rounding is no noise.
+        noise.constant = constant
+            .into_iter()
+            .filter(|(_, (v, size))| v.abs() > 1e-14 * size)
+            .map(|(i, (v, _))| (i, v))
+            .collect();
+        noise
+    }
+
+    /// Whether the row's noise is a constant vector.
+    pub fn is_fixed(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// Whether no noise reaches the row.
+    pub fn is_silent(&self) -> bool {
+        self.free.is_empty() && self.constant.is_empty()
+    }
+
+    /// The noises that can reach the row.
+    pub fn touched(&self, noises: usize) -> Vec<usize> {
+        if self.is_fixed() {
+            self.constant.iter().map(|c| c.0).collect()
+        } else {
+            (0..noises).collect()
+        }
+    }
+
+    /// v as a dense vector, where it is fixed.
+    pub fn fixed_vector(&self, noises: usize) -> Vec<f64> {
+        let mut v = vec![0.0; noises];
+        self.constant.iter().for_each(|&(j, value)| v[j] = value);
+        v
+    }
+
+    /// ‖v‖₁ where it is fixed.
+    pub fn fixed_l1(&self) -> f64 {
+        self.constant.iter().map(|c| c.1.abs()).sum()
+    }
+
+    /// ‖v‖₂ where it is fixed.
+    pub fn fixed_l2(&self) -> f64 {
+        let values: Vec<f64> = self.constant.iter().map(|c| c.1).collect();
+        crate::program::norm(&values)
+    }
+}
+
+/// One row of the lifted program: right − Σ terms.
+pub type LiftedRow = (Vec<(usize, f64)>, f64);
+
+#[derive(Default)]
+struct Section {
+    triplets: Vec<(usize, usize, f64)>,
+    b: Vec<f64>,
+    origins: Vec<Option<usize>>,
+}
+
+impl Section {
+    fn push(&mut self, (terms, right): LiftedRow, origin: Option<usize>) {
+        let i = self.b.len();
+        self.triplets
+            .extend(terms.into_iter().map(|(j, v)| (i, j, v)));
+        self.b.push(right);
+        self.origins.push(origin);
+    }
+}
+
+/// A lifted program under construction. Columns: x̄, then the free entries of X, then auxiliaries.
+pub struct Lift<'a> {
+    program: &'a Program,
+    rule: &'a Rule,
+    by_rows: Rows,
+    columns: usize,
+    equalities: Section,
+    inequalities: Section,
+    others: Section,
+    other_cones: Vec<Cone>,
+    q: Vec<(usize, f64)>,
+    p: Vec<(usize, usize, f64)>,
+    constant: f64,
+}
+
+impl<'a> Lift<'a> {
+    /// Starts with the equalities Ax̄ = b, the equations on X, and the blocks that no noise reaches or that hold at the mean.
+    pub fn new(program: &'a Program, rule: &'a Rule) -> Self {
+        let mut lift = Lift {
+            program,
+            rule,
+            by_rows: program.a().by_rows(),
+            columns: program.columns() + rule.free_entries(),
+            equalities: Section::default(),
+            inequalities: Section::default(),
+            others: Section::default(),
+            other_cones: Vec::new(),
+            q: Vec::new(),
+            p: Vec::new(),
+            constant: program.constant(),
+        };
+        for (terms, rhs) in rule.binding() {
+            for (noise, right) in rhs.iter().enumerate() {
+                let row = terms
+                    .iter()
+                    .map(|&(f, a)| (lift.recourse(f, noise), a))
+                    .collect();
+                lift.equalities.push((row, *right), None);
+            }
+        }
+        lift
+    }
+
+    /// The deterministic program's own data.
+    pub fn program(&self) -> &'a Program {
+        self.program
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &'a Rule {
+        self.rule
+    }
+
+    /// Number of noises.
+    pub fn noises(&self) -> usize {
+        self.rule.noises()
+    }
+
+    /// The column of X at (free row, noise).
+    pub fn recourse(&self, free: usize, noise: usize) -> usize {
+        self.program.columns() + free * self.rule.noises() + noise
+    }
+
+    /// Adds auxiliary variables; returns the first column.
+    pub fn auxiliaries(&mut self, count: usize) -> usize {
+        let first = self.columns;
+        self.columns += count;
+        first
+    }
+
+    /// The terms of row `i` of A.
+    pub fn row_terms(&self, i: usize) -> &[(usize, f64)] {
+        self.by_rows.row(i)
+    }
+
+    /// The noise of row `i` of A.
+    pub fn row_noise(&self, i: usize) -> RowNoise {
+        RowNoise::of(self.by_rows.row(i), self.rule)
+    }
+
+    /// bᵢ − aᵢ'x̄, moved by a constant: bᵢ − shift − aᵢ'x̄.
+    pub fn mean_row(&self, i: usize, shift: f64) -> LiftedRow {
+        (self.by_rows.row(i).to_vec(), self.program.b()[i] - shift)
+    }
+
+    /// bᵢ − aᵢ'(x̄ + Xζ) at a given ζ.
+    pub fn row_at(&self, i: usize, noise: &RowNoise, zeta: &[f64]) -> LiftedRow {
+        let (mut terms, mut right) = self.mean_row(i, 0.0);
+        right -= noise
+            .constant
+            .iter()
+            .map(|&(j, v)| v * zeta[j])
+            .sum::<f64>();
+        for &(f, a) in &noise.free {
+            for (j, z) in zeta.iter().enumerate() {
+                if *z != 0.0 {
+                    terms.push((self.recourse(f, j), a * z));
+                }
+            }
+        }
+        (terms, right)
+    }
+
+    /// v_j of a row: terms over X and a constant.
+    pub fn noise_entry(&self, noise: &RowNoise, j: usize) -> (Vec<(usize, f64)>, f64) {
+        let terms = noise
+            .free
+            .iter()
+            .map(|&(f, a)| (self.recourse(f, j), a))
+            .collect();
+        let constant = noise
+            .constant
+            .iter()
+            .find(|c| c.0 == j)
+            .map_or(0.0, |c| c.1);
+        (terms, constant)
+    }
+
+    /// Adds rows right − terms = 0.
+    pub fn equality(&mut self, row: LiftedRow, origin: Option<usize>) {
+        self.equalities.push(row, origin);
+    }
+
+    /// Adds a row right − terms ≥ 0.
+    pub fn inequality(&mut self, row: LiftedRow, origin: Option<usize>) {
+        self.inequalities.push(row, origin);
+    }
+
+    /// Adds rows in any cone; linear cones join the common ones.
+    pub fn cone(&mut self, cone: &Cone, rows: Vec<LiftedRow>, origins: &[Option<usize>]) {
+        debug_assert_eq!(cone.dim(), rows.len());
+        for (row, origin) in rows.into_iter().zip(origins) {
+            match cone {
+                Cone::Zero(_) => self.equalities.push(row, *origin),
+                Cone::Nonnegative(_) => self.inequalities.push(row, *origin),
+                _ => self.others.push(row, *origin),
+            }
+        }
+        if !cone.is_linear() {
+            self.other_cones.push(cone.clone());
+        }
+    }
+
+    /// An epigraph e ≥ |Σ terms + constant|; returns its column.
+    pub fn absolute_value(
+        &mut self,
+        terms: &[(usize, f64)],
+        constant: f64,
+        origin: Option<usize>,
+    ) -> usize {
+        let e = self.auxiliaries(1);
+        for sign in [1.0, -1.0] {
+            // e − sign·(terms + constant) ≥ 0
+            let mut row: Vec<(usize, f64)> = terms.iter().map(|&(j, v)| (j, sign * v)).collect();
+            row.push((e, -1.0));
+            self.inequality((row, -sign * constant), origin);
+        }
+        e
+    }
+
+    /// Adds to the linear objective.
+    pub fn add_cost(&mut self, column: usize, value: f64) {
+        self.q.push((column, value));
+    }
+
+    /// Adds ½·value·(x_i x_j + x_j x_i) for i ≠ j, ½·value·x_i² for i = j.
+    pub fn add_quadratic(&mut self, i: usize, j: usize, value: f64) {
+        self.p.push((i.min(j), i.max(j), value));
+    }
+
+    /// Adds to the objective's constant.
+    pub fn add_constant(&mut self, value: f64) {
+        self.constant += value;
+    }
+
+    /// The finished program.
+    pub fn finish(self) -> Lifted {
+        let mut triplets = self.equalities.triplets;
+        let mut b = self.equalities.b;
+        let mut origins = self.equalities.origins;
+        let mut cones = Vec::new();
+        if !b.is_empty() {
+            cones.push(Cone::Zero(b.len()));
+        }
+        if !self.inequalities.b.is_empty() {
+            cones.push(Cone::Nonnegative(self.inequalities.b.len()));
+        }
+        for section in [self.inequalities, self.others] {
+            let offset = b.len();
+            triplets.extend(
+                section
+                    .triplets
+                    .into_iter()
+                    .map(|(i, j, v)| (i + offset, j, v)),
+            );
+            b.extend(section.b);
+            origins.extend(section.origins);
+        }
+        cones.extend(self.other_cones);
+        let mut q = vec![0.0; self.columns];
+        self.q.into_iter().for_each(|(j, v)| q[j] += v);
+        let p = Sparse::assemble(self.columns, self.columns, &self.p);
+        let a = Sparse::assemble(b.len(), self.columns, &triplets);
+        Lifted {
+            program: Program::assembled(p, q, a, b, self.constant, cones),
+            origins,
+        }
+    }
+}
+
+/// A lifted program and where its rows come from.
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    program: Program,
+    origins: Vec<Option<usize>>,
+}
+
+impl Lifted {
+    /// The conic program in (x̄, X, auxiliaries).
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// For each lifted row, the row of the deterministic program it stems from.
+    pub fn origins(&self) -> &[Option<usize>] {
+        &self.origins
+    }
+}

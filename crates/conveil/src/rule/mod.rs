@@ -1,0 +1,301 @@
+//! The linear decision rule x(ζ) = x̄ + Xζ (M2): which rows of X are constants, which are free, and what binds them.
+//!
+//! All conditions on X (QX = T, A_eq X = 0, A_always X = 0, stages) act on whole rows of X, so a row is either
+//! a constant vector or k free variables. Constants are never variables.
+
+mod elimination;
+mod lift;
+
+pub use lift::{Lift, Lifted, RowNoise};
+
+use crate::error::{Error, Result};
+use crate::program::{Cone, Holds, Program, Stage};
+use elimination::{Elimination, Reduced};
+
+/// The rows that the query puts on X: each row of Q and the noise it must carry (a row of T).
+#[derive(Clone, Debug)]
+pub struct NoiseRow {
+    /// What the user calls it.
+    pub label: String,
+    /// Its entries (column, weight).
+    pub terms: Vec<(usize, f64)>,
+    /// Its row of T.
+    pub carries: Vec<f64>,
+}
+
+/// One row of X.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowRule {
+    /// Constant entries (noise, value); empty when the variable does not move.
+    Fixed(Vec<(usize, f64)>),
+    /// Free recourse, the given number among the free rows.
+    Free(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Equation {
+    label: String,
+    /// The program row it comes from, if its coefficients are private and must be read at θ.
+    private_row: Option<usize>,
+    terms: Vec<(usize, f64)>,
+    rhs: Vec<f64>,
+    is_query: bool,
+}
+
+/// The rule's structure: public, the same for every dataset.
+///
+/// # Guarantee
+/// Every X that meets the rule's equations has QX = T and A X = 0 on equalities and on blocks that hold always,
+/// moves no here-and-now variable, and moves no variable that occurs at the mean only (M2, M4).
+#[derive(Clone, Debug)]
+pub struct Rule {
+    noises: usize,
+    rows: Vec<RowRule>,
+    free: Vec<usize>,
+    equations: Vec<Equation>,
+    has_private_equations: bool,
+}
+
+impl Rule {
+    /// Fixes what the public rows fix and runs the rank test on them. `private_rows` marks rows of A with private
+    /// coefficients: they never fix anything and are tested at the data.
+    pub fn new(
+        program: &Program,
+        query: &[NoiseRow],
+        noises: usize,
+        private_rows: &[bool],
+        query_is_private: bool,
+    ) -> Result<Self> {
+        let n = program.columns();
+        let by_rows = program.a().by_rows();
+        let mut fixed: Vec<Option<Vec<(usize, f64)>>> = vec![None; n];
+        let mut occurs_at_mean = vec![false; n];
+        let mut occurs_elsewhere = vec![false; n];
+        let mut equations = Vec::new();
+        for block in program.constraints() {
+            for i in block.range() {
+                let mark = if block.holds() == Holds::AtTheMean {
+                    &mut occurs_at_mean
+                } else {
+                    &mut occurs_elsewhere
+                };
+                by_rows.row(i).iter().for_each(|&(j, _)| mark[j] = true);
+                let binds = matches!(block.cone(), Cone::Zero(_)) || block.holds() == Holds::Always;
+                if binds {
+                    equations.push(Equation {
+                        label: program.row_name(i),
+                        private_row: private_rows[i].then_some(i),
+                        terms: by_rows.row(i).to_vec(),
+                        rhs: vec![0.0; noises],
+                        is_query: false,
+                    });
+                }
+            }
+        }
+        for row in query {
+            equations.push(Equation {
+                label: row.label.clone(),
+                private_row: query_is_private.then_some(usize::MAX),
+                terms: row.terms.clone(),
+                rhs: row.carries.clone(),
+                is_query: true,
+            });
+        }
+        for j in 0..n {
+            let only_at_mean = occurs_at_mean[j] && !occurs_elsewhere[j];
+            if program.variable_block(j).stage() == Stage::HereAndNow || only_at_mean {
+                fixed[j] = Some(Vec::new());
+            }
+        }
+        fix_singletons(&mut equations, &mut fixed);
+        let mut free = Vec::new();
+        let rows = fixed
+            .into_iter()
+            .enumerate()
+            .map(|(j, value)| match value {
+                Some(entries) => RowRule::Fixed(entries),
+                None => {
+                    free.push(j);
+                    RowRule::Free(free.len() - 1)
+                }
+            })
+            .collect();
+        let has_private_equations = equations.iter().any(|e| e.private_row.is_some());
+        let rule = Rule {
+            noises,
+            rows,
+            free,
+            equations,
+            has_private_equations,
+        };
+        if !has_private_equations {
+            rule.rank_test()?;
+        }
+        Ok(rule)
+    }
+
+    /// The rule with private coefficients read from the program at θ; runs the rank test where the public one could not.
+    pub fn at(&self, program: &Program, private_query: Option<&[NoiseRow]>) -> Result<Rule> {
+        let mut rule = self.clone();
+        if !self.has_private_equations {
+            return Ok(rule);
+        }
+        let by_rows = program.a().by_rows();
+        let mut next_query = private_query.unwrap_or(&[]).iter();
+        for equation in &mut rule.equations {
+            if let Some(i) = equation.private_row {
+                if equation.is_query {
+                    if let Some(row) = next_query.next() {
+                        equation.terms = row.terms.clone();
+                    }
+                } else {
+                    equation.terms = by_rows.row(i).to_vec();
+                }
+            }
+        }
+        rule.rank_test()?;
+        Ok(rule)
+    }
+
+    /// M2: QX = T and AX = 0 must have a solution on the columns that may move.
+    fn rank_test(&self) -> Result<()> {
+        let mut elimination = Elimination::new(self.rows.len(), self.noises);
+        for equation in self.equations.iter().filter(|e| !e.is_query) {
+            let (terms, rhs) = self.reduced(equation);
+            elimination.push(terms, rhs);
+        }
+        elimination.eliminate();
+        let public: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
+        for equation in self.equations.iter().filter(|e| e.is_query) {
+            let (terms, rhs) = self.reduced(equation);
+            if let Reduced::Contradiction(weights) = elimination.reduce_and_add(terms, rhs) {
+                let mut names: Vec<&str> = weights
+                    .iter()
+                    .filter_map(|&index| public.get(index).map(|e| e.label.as_str()))
+                    .collect();
+                names.dedup();
+                return Err(self.impossible(equation, &names));
+            }
+        }
+        Ok(())
+    }
+
+    fn impossible(&self, query: &Equation, rows: &[&str]) -> Error {
+        let what = format!("noise on the query `{}`", query.label);
+        if rows.is_empty() {
+            return Error::refused(
+                what,
+                "it has no variable that may respond to the noise, or repeats another row of the query",
+                "query variables of the recourse stage, each combination once",
+            );
+        }
+        Error::refused(
+            what,
+            format!(
+                "its value is fixed by {}: no decision can carry noise in it",
+                crate::program::list_some(rows)
+            ),
+            "query something that these rows leave free, or add the slack that would make them inequalities",
+        )
+    }
+
+    /// The equation with fixed rows of X moved to the right-hand side.
+    fn reduced(&self, equation: &Equation) -> (Vec<(usize, f64)>, Vec<f64>) {
+        let mut rhs = equation.rhs.clone();
+        let mut terms = Vec::new();
+        for &(j, a) in &equation.terms {
+            match &self.rows[j] {
+                RowRule::Fixed(entries) => {
+                    for &(noise, value) in entries {
+                        rhs[noise] -= a * value;
+                    }
+                }
+                RowRule::Free(f) => terms.push((*f, a)),
+            }
+        }
+        (terms, rhs)
+    }
+
+    /// Number of noises k.
+    pub fn noises(&self) -> usize {
+        self.noises
+    }
+
+    /// Number of variables.
+    pub fn variables(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rule of variable `j`.
+    pub fn row(&self, j: usize) -> &RowRule {
+        &self.rows[j]
+    }
+
+    /// The variables with free recourse.
+    pub fn free(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// Number of free entries of X.
+    pub fn free_entries(&self) -> usize {
+        self.free.len() * self.noises
+    }
+
+    /// The equations that still bind free rows: (terms over free rows, right-hand side by noise).
+    pub(crate) fn binding(&self) -> Vec<(Vec<(usize, f64)>, Vec<f64>)> {
+        self.equations
+            .iter()
+            .map(|e| self.reduced(e))
+            .filter(|(terms, _)| !terms.is_empty())
+            .collect()
+    }
+}
+
+/// A public row with one unfixed column fixes it: identity rows, and what follows from them.
+fn fix_singletons(equations: &mut [Equation], fixed: &mut [Option<Vec<(usize, f64)>>]) {
+    let mut by_column: Vec<Vec<usize>> = vec![Vec::new(); fixed.len()];
+    let mut open: Vec<usize> = Vec::with_capacity(equations.len());
+    for (index, equation) in equations.iter().enumerate() {
+        let mut count = 0;
+        for &(j, a) in &equation.terms {
+            if fixed[j].is_none() && a != 0.0 {
+                by_column[j].push(index);
+                count += 1;
+            }
+        }
+        open.push(count);
+    }
+    let mut ready: Vec<usize> = (0..equations.len())
+        .rev()
+        .filter(|&e| open[e] == 1)
+        .collect();
+    while let Some(index) = ready.pop() {
+        let equation = &equations[index];
+        if equation.private_row.is_some() || open[index] != 1 {
+            continue;
+        }
+        let mut rhs = equation.rhs.clone();
+        let mut pivot = None;
+        for &(j, a) in &equation.terms {
+            match &fixed[j] {
+                Some(entries) => entries.iter().for_each(|&(noise, v)| rhs[noise] -= a * v),
+                None if a != 0.0 => pivot = Some((j, a)),
+                None => {}
+            }
+        }
+        let Some((j, a)) = pivot else { continue };
+        let entries = rhs
+            .iter()
+            .enumerate()
+            .filter(|(_, v)| **v != 0.0)
+            .map(|(noise, v)| (noise, v / a))
+            .collect();
+        fixed[j] = Some(entries);
+        for &other in &by_column[j] {
+            open[other] -= 1;
+            if open[other] == 1 {
+                ready.push(other);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! M8e. Declared: a bound that the user states, with its reason; printed as the user's statement.
+
+use super::Certificate;
+use crate::ask::{Adjacency, Bound, Norm};
+use crate::error::{Error, Result};
+
+/// A declared bound.
+///
+/// # Guarantee
+/// None of its own: the privacy claim holds if the user's statement does.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    bound: f64,
+    norm: Norm,
+    reason: String,
+}
+
+impl Declared {
+    /// Checks that the number is one and that there is a reason.
+    pub fn new(bound: Bound, reason: &str, norm: Norm, adjacency: &Adjacency) -> Result<Self> {
+        let value = match bound {
+            Bound::Total(value) => value,
+            Bound::PerAlpha(value) => match adjacency.alpha() {
+                Some(alpha) => value * alpha,
+                None => {
+                    return Err(Error::input(
+                        "a bound per α needs an adjacency with an α: one-entry, l1 or l2",
+                    ));
+                }
+            },
+        };
+        if !(value.is_finite() && value > 0.0) {
+            return Err(Error::input(format!(
+                "a declared sensitivity must be positive and finite, found {value}"
+            )));
+        }
+        if reason.trim().is_empty() {
+            return Err(Error::input(
+                "a declared sensitivity needs its reason: it is printed with the guarantee",
+            ));
+        }
+        Ok(Declared {
+            bound: value,
+            norm,
+            reason: reason.trim().into(),
+        })
+    }
+}
+
+impl Certificate for Declared {
+    fn name(&self) -> &'static str {
+        "declared"
+    }
+
+    fn statement(&self) -> String {
+        format!(
+            "the user states that adjacent datasets move the answer by at most {} in the {} norm, because: {}",
+            self.bound,
+            self.norm.symbol(),
+            self.reason
+        )
+    }
+
+    fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    fn norm(&self) -> Norm {
+        self.norm
+    }
+
+    fn is_declared(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,187 @@
+//! The Clarabel backend: attempts in order, each checked; the first that passes is the answer.
+
+use super::check::{infeasibility, unboundedness};
+use super::{Outcome, Residuals, Settings, Solution};
+use crate::program::{Cone, Program, Sparse};
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+
+/// One way of posing the program to the solver.
+struct Attempt {
+    /// Pose it with b and (P, q) scaled to unit size.
+    rescaled: bool,
+    /// The solver's own tolerance, as a share of ours.
+    share: f64,
+    /// Heavier regularisation and refinement, for badly conditioned systems.
+    careful: bool,
+}
+
+const ATTEMPTS: [Attempt; 3] = [
+    Attempt {
+        rescaled: false,
+        share: 0.1,
+        careful: false,
+    },
+    Attempt {
+        rescaled: true,
+        share: 0.01,
+        careful: false,
+    },
+    Attempt {
+        rescaled: true,
+        share: 0.01,
+        careful: true,
+    },
+];
+
+pub(super) fn solve(program: &Program, settings: &Settings) -> Outcome {
+    blas_src::link();
+    let mut best: Option<Solution> = None;
+    let mut last_word = String::new();
+    let mut iterations = 0;
+    for attempt in &ATTEMPTS {
+        if settings.cancel().is_raised() {
+            return Outcome::Cancelled;
+        }
+        let answer = match run(program, settings, attempt) {
+            Ok(answer) => answer,
+            Err(why) => {
+                last_word = why;
+                continue;
+            }
+        };
+        iterations += answer.iterations;
+        last_word = format!("{:?} after {iterations} iterations", answer.status);
+        match answer.status {
+            SolverStatus::CallbackTerminated => return Outcome::Cancelled,
+            SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
+                if let Some(z) = infeasibility(program, &answer.z) {
+                    return Outcome::Infeasible(z);
+                }
+            }
+            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
+                if let Some(d) = unboundedness(program, &answer.x) {
+                    return Outcome::Unbounded(d);
+                }
+            }
+            _ => {
+                let residuals = Residuals::of(program, &answer.x, &answer.z);
+                if !residuals.worst().is_finite() {
+                    continue;
+                }
+                let solution = Solution {
+                    objective: program.objective(&answer.x),
+                    x: answer.x,
+                    z: answer.z,
+                    residuals,
+                    iterations,
+                };
+                if residuals.worst() <= settings.tolerance() {
+                    return Outcome::Optimal(solution);
+                }
+                if best
+                    .as_ref()
+                    .is_none_or(|b| residuals.worst() < b.residuals.worst())
+                {
+                    best = Some(solution);
+                }
+            }
+        }
+    }
+    match best {
+        // A point that misses the tolerance by a little is worth reporting as such; far away it is a failure.
+        Some(best) if best.residuals.worst() <= 1e-2 => Outcome::Inaccurate(best),
+        _ => Outcome::Failed(last_word),
+    }
+}
+
+struct Answer {
+    status: SolverStatus,
+    x: Vec<f64>,
+    z: Vec<f64>,
+    iterations: u32,
+}
+
+fn run(program: &Program, settings: &Settings, attempt: &Attempt) -> Result<Answer, String> {
+    let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    // x = size·y: b/size, objective times weight.
+    let (size, weight) = if attempt.rescaled {
+        let size = largest(program.b()).max(1e-6);
+        let slope = (largest(program.q()) * size).max(largest(program.p().nzval()) * size * size);
+        (size, 1.0 / slope.max(1e-12))
+    } else {
+        (1.0, 1.0)
+    };
+    let p = csc(program.p(), weight * size * size);
+    let a = csc(program.a(), 1.0);
+    let q: Vec<f64> = program.q().iter().map(|v| v * weight * size).collect();
+    let b: Vec<f64> = program.b().iter().map(|v| v / size).collect();
+    let cones: Vec<SupportedConeT<f64>> = program
+        .constraints()
+        .iter()
+        .map(|c| cone(c.cone()))
+        .collect();
+    let tolerance = (settings.tolerance() * attempt.share).clamp(1e-12, 1e-8);
+    let mut own = DefaultSettings::<f64> {
+        verbose: false,
+        max_threads: 1,
+        max_iter: if attempt.rescaled { 500 } else { 200 },
+        tol_gap_abs: tolerance,
+        tol_gap_rel: tolerance,
+        tol_feas: tolerance,
+        ..DefaultSettings::default()
+    };
+    if attempt.careful {
+        own.static_regularization_constant = 1e-7;
+        own.iterative_refinement_max_iter = 50;
+        own.iterative_refinement_reltol = 1e-14;
+        own.iterative_refinement_abstol = 1e-14;
+        own.equilibrate_max_iter = 50;
+        own.max_step_fraction = 0.95;
+    }
+    let mut solver = DefaultSolver::new(&p, &q, &a, &b, &cones, own).map_err(|e| e.to_string())?;
+    let cancel = settings.cancel().clone();
+    solver.set_termination_callback(move |_: &_| cancel.is_raised());
+    solver.solve();
+    let solution = &solver.solution;
+    let is_certificate = matches!(
+        solution.status,
+        SolverStatus::PrimalInfeasible
+            | SolverStatus::AlmostPrimalInfeasible
+            | SolverStatus::DualInfeasible
+            | SolverStatus::AlmostDualInfeasible
+    );
+    let back = if is_certificate {
+        (1.0, 1.0)
+    } else {
+        (size, 1.0 / (weight * size))
+    };
+    Ok(Answer {
+        status: solution.status,
+        x: solution.x.iter().map(|v| v * back.0).collect(),
+        z: solution.z.iter().map(|v| v * back.1).collect(),
+        iterations: solution.iterations,
+    })
+}
+
+fn csc(m: &Sparse, factor: f64) -> CscMatrix<f64> {
+    CscMatrix::new(
+        m.rows(),
+        m.columns(),
+        m.colptr().to_vec(),
+        m.rowval().to_vec(),
+        m.nzval().iter().map(|v| v * factor).collect(),
+    )
+}
+
+fn cone(cone: &Cone) -> SupportedConeT<f64> {
+    match cone {
+        Cone::Zero(m) => SupportedConeT::ZeroConeT(*m),
+        Cone::Nonnegative(m) => SupportedConeT::NonnegativeConeT(*m),
+        Cone::SecondOrder(m) => SupportedConeT::SecondOrderConeT(*m),
+        Cone::Exponential => SupportedConeT::ExponentialConeT(),
+        Cone::Power(a) => SupportedConeT::PowerConeT(*a),
+        Cone::GeneralizedPower(alpha, w) => SupportedConeT::GenPowerConeT(alpha.clone(), *w),
+        Cone::PsdTriangle(n) => SupportedConeT::PSDTriangleConeT(*n),
+    }
+}

@@ -1,0 +1,144 @@
+//! Solving, and checking what came back. The solver proposes, our own residual and gap test decides.
+
+mod batch;
+mod check;
+mod clarabel;
+
+pub use batch::{Batch, Cancel};
+pub use check::{Infeasibility, Residuals};
+
+use crate::error::{Error, Result};
+use crate::program::Program;
+
+/// How to solve and when to believe it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    tolerance: f64,
+    cancel: Cancel,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            tolerance: 1e-7,
+            cancel: Cancel::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// The public tolerance τ of our check, relative to the size of b, q and the objective.
+    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self> {
+        if !(1e-12..=1e-3).contains(&tolerance) {
+            return Err(Error::input(format!(
+                "the solver tolerance must lie between 1e-12 and 1e-3, found {tolerance}"
+            )));
+        }
+        self.tolerance = tolerance;
+        Ok(self)
+    }
+
+    /// Stops running solves when the flag is raised.
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The public tolerance.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+}
+
+/// A point that passed, or failed, our check.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The primal point.
+    pub x: Vec<f64>,
+    /// The multipliers, z ∈ K*, with Px + q + A'z = 0.
+    pub z: Vec<f64>,
+    /// ½x'Px + q'x + constant.
+    pub objective: f64,
+    /// What our check measured.
+    pub residuals: Residuals,
+    /// Interior-point iterations over all attempts.
+    pub iterations: u32,
+}
+
+/// What a solve ended in. Different answers, never mixed up.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Within the tolerance by our own check.
+    Optimal(Solution),
+    /// z ∈ K*, A'z = 0, b'z < 0: no feasible point; the multipliers are scaled to b'z = −1.
+    Infeasible(Vec<f64>),
+    /// A direction d with Pd = 0, −Ad ∈ K, q'd = −1.
+    Unbounded(Vec<f64>),
+    /// The best point found, which failed our check.
+    Inaccurate(Solution),
+    /// No usable answer, with the solver's own word for it.
+    Failed(String),
+    /// Interrupted.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The optimal solution, or the error that names rows and variables of `program`.
+    pub fn into_solution(self, program: &Program, tolerance: f64) -> Result<Solution> {
+        match self {
+            Outcome::Optimal(solution) => Ok(solution),
+            Outcome::Infeasible(z) => {
+                Err(Error::Infeasible(Infeasibility::named(program, &z, |i| {
+                    Some(program.row_name(i))
+                })))
+            }
+            Outcome::Unbounded(d) => Err(Error::Unbounded(describe_direction(program, &d))),
+            Outcome::Inaccurate(best) => Err(Error::Inaccurate {
+                residuals: best.residuals,
+                tolerance,
+            }),
+            Outcome::Failed(why) => Err(Error::Numerical(why)),
+            Outcome::Cancelled => Err(Error::Cancelled),
+        }
+    }
+}
+
+/// Solves the program and checks the answer; rescales and retries before giving up.
+pub fn solve(program: &Program, settings: &Settings) -> Outcome {
+    clarabel::solve(program, settings)
+}
+
+/// [`solve`], with every outcome but an optimum turned into an error.
+pub fn solve_checked(program: &Program, settings: &Settings) -> Result<Solution> {
+    solve(program, settings).into_solution(program, settings.tolerance())
+}
+
+fn describe_direction(program: &Program, d: &[f64]) -> String {
+    let largest = d.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let mut moving: Vec<(usize, f64)> = d
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, v)| v.abs() > 0.01 * largest)
+        .collect();
+    moving.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let names: Vec<String> = moving
+        .iter()
+        .take(5)
+        .map(|(j, v)| {
+            format!(
+                "`{}` {}",
+                program.variable_name(*j),
+                if *v > 0.0 { "up" } else { "down" }
+            )
+        })
+        .collect();
+    format!(
+        "the objective falls without limit along {}",
+        names.join(", ")
+    )
+}
