@@ -242,7 +242,7 @@ impl Rule {
     }
 
     /// The equations that still bind free rows: (terms over free rows, right-hand side by noise).
-    pub(crate) fn binding(&self) -> Vec<(Vec<(usize, f64)>, Vec<f64>)> {
+    pub(crate) fn binding(&self) -> Vec<Binding> {
         self.equations
             .iter()
             .map(|e| self.reduced(e))
@@ -250,6 +250,9 @@ impl Rule {
             .collect()
     }
 }
+
+/// Terms over free rows of X, and the right-hand side by noise.
+pub(crate) type Binding = (Vec<(usize, f64)>, Vec<f64>);
 
 /// A public row with one unfixed column fixes it: identity rows, and what follows from them.
 fn fix_singletons(equations: &mut [Equation], fixed: &mut [Option<Vec<(usize, f64)>>]) {
