@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::DataMap;
 use crate::rule::{NoiseRow, Rule};
-use crate::sensitivity::{Certificate, Declared, Estimate, Pairs, calibrate, estimate};
+use crate::sensitivity::{Answer, Certificate, Declared, Estimate, Pairs, calibrate, estimate};
 use crate::solve::Batch;
 
 /// A plan: the rule, the boxes, the η shares, the noise scale, the lattice and the guarantee. It has seen no data.
@@ -266,20 +266,19 @@ impl<'m> Skeleton<'m> {
                     ));
                     return Ok((law, basis, found.largest));
                 }
-                let answer = |law: &Law, theta: &[f64]| -> Result<Vec<f64>> {
-                    let step = ask
-                        .lattice
-                        .unwrap_or(law.scale().log2().floor().exp2() * 2f64.powi(-20));
-                    let released = self.released(ask, (*law, step))?;
-                    Ok(self.shape.unshape(&released.at(theta)?.answer))
+                let map_for = |sensitivity: f64| -> Result<(Law, Answer<'_>)> {
+                    let law = self.law_for(ask, privacy, sensitivity)?;
+                    let released = self.released(ask, law)?;
+                    let answer =
+                        move |theta: &[f64]| Ok(self.shape.unshape(&released.at(theta)?.answer));
+                    Ok((law.0, Box::new(answer)))
                 };
                 let calibrated = calibrate(
                     sampled,
                     adjacency,
                     privacy,
                     positive(found.largest)?,
-                    &|sensitivity| Ok(self.law_for(ask, privacy, sensitivity)?.0),
-                    &answer,
+                    &map_for,
                     batch,
                 )?;
                 let law = self.law_for(ask, privacy, calibrated.sensitivity)?;

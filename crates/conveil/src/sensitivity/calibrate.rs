@@ -41,8 +41,11 @@ pub struct Calibrated {
     pub(crate) attempts: Vec<Attempted>,
 }
 
-/// T^{-1}Qx̄(θ) of the released map under a law.
-pub(crate) type AnswerUnder<'a> = dyn Fn(&Law, &[f64]) -> Result<Vec<f64>> + Sync + 'a;
+/// θ ↦ T^{-1}Qx̄(θ) of the released map under one law.
+pub(crate) type Answer<'a> = Box<dyn Fn(&[f64]) -> Result<Vec<f64>> + Sync + 'a>;
+
+/// The law for a sensitivity, and the released map under it.
+pub(crate) type MapFor<'a> = dyn Fn(f64) -> Result<(Law, Answer<'a>)> + 'a;
 
 /// Searches upward from `start`, the sensitivity of the deterministic map.
 pub(crate) fn calibrate(
@@ -50,8 +53,7 @@ pub(crate) fn calibrate(
     adjacency: Adjacency,
     privacy: &Privacy,
     start: f64,
-    law_for: &dyn Fn(f64) -> Result<Law>,
-    answer: &AnswerUnder<'_>,
+    map_for: &MapFor<'_>,
     batch: &Batch<'_>,
 ) -> Result<Calibrated> {
     let norm: Norm = privacy.norm();
@@ -59,14 +61,13 @@ pub(crate) fn calibrate(
     let mut attempts = Vec::new();
     let mut why = String::new();
     for j in 1..=CANDIDATES {
-        let law = law_for(covered)?;
+        let (law, answer) = map_for(covered)?;
         let beta = request.beta / 2f64.powi(j as i32);
         let count = pair_count(request.size, request.gamma, beta)?;
         // Fresh pairs for every candidate: another stretch of the public stream.
         let seed = request.seed ^ (u64::from(j) * STRIDE);
         let pairs = Pairs::new(request.universe.clone(), adjacency, seed);
-        let at = |theta: &[f64]| answer(&law, theta);
-        let found = estimate(Estimate::default(), &pairs, count, norm, &at, batch)?;
+        let found = estimate(Estimate::default(), &pairs, count, norm, &answer, batch)?;
         attempts.push(Attempted {
             covered,
             moved: found.largest,

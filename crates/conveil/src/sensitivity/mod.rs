@@ -4,8 +4,8 @@ mod calibrate;
 mod declared;
 mod sampled;
 
+pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
-pub(crate) use calibrate::{calibrate, pair_count};
 pub use declared::Declared;
 pub use sampled::{Estimate, Pairs, estimate};
 
