@@ -76,7 +76,7 @@ enum Recession {
 /// M2: is there a d with −Ad ∈ K and Qd ≠ 0? One small conic program per query row and sign.
 fn unlimited_answer(program: &Program, released: &ReleasedMap<'_>) -> Recession {
     let by_rows = program.a().by_rows();
-    if bounded_by_single_rows(program, &by_rows) {
+    if bounded_by_linear_rows(program, &by_rows) {
         return Recession::None;
     }
     let n = program.columns();
@@ -126,22 +126,50 @@ fn unlimited_answer(program: &Program, released: &ReleasedMap<'_>) -> Recession 
     Recession::None
 }
 
-/// Every variable that may move has rows of its own on both sides.
-fn bounded_by_single_rows(program: &Program, by_rows: &crate::program::Rows) -> bool {
+/// Whether linear rows alone bound every variable that may move: a row whose other terms are bounded below bounds the
+/// last one above, and so on along the rows.
+fn bounded_by_linear_rows(program: &Program, by_rows: &crate::program::Rows) -> bool {
     let n = program.columns();
-    let mut sides = vec![(false, false); n];
+    // Rows a'x ≤ b, an equality as two of them; a term is held when a·x is bounded below.
+    let mut rows: Vec<(usize, f64)> = Vec::new();
     for block in program.constraints() {
-        if !matches!(block.cone(), Cone::Nonnegative(_)) {
-            continue;
+        match block.cone() {
+            Cone::Nonnegative(_) => rows.extend(block.range().map(|i| (i, 1.0))),
+            Cone::Zero(_) => rows.extend(block.range().flat_map(|i| [(i, 1.0), (i, -1.0)])),
+            _ => {}
         }
-        for i in block.range() {
-            if let [(j, v)] = by_rows.row(i) {
-                sides[*j].0 |= *v > 0.0;
-                sides[*j].1 |= *v < 0.0;
+    }
+    // Sides: [bounded below, bounded above] of each variable, and the rows that wait for that side.
+    let mut bounded = vec![[false; 2]; n];
+    let mut waiting: Vec<[Vec<usize>; 2]> = vec![Default::default(); n];
+    let mut loose: Vec<usize> = Vec::with_capacity(rows.len());
+    for (index, &(i, sign)) in rows.iter().enumerate() {
+        let terms = by_rows.row(i).iter().filter(|t| t.1 != 0.0);
+        loose.push(terms.clone().count());
+        for &(j, v) in terms {
+            waiting[j][usize::from(sign * v < 0.0)].push(index);
+        }
+    }
+    let mut ready: Vec<usize> = (0..rows.len()).filter(|&r| loose[r] <= 1).collect();
+    while let Some(r) = ready.pop() {
+        let (i, sign) = rows[r];
+        for &(j, v) in by_rows.row(i).iter().filter(|t| t.1 != 0.0) {
+            // This term's own held side, and the side that the row bounds.
+            let held = usize::from(sign * v < 0.0);
+            let is_last = loose[r] == 1 && !bounded[j][held];
+            let side = 1 - held;
+            if (loose[r] == 0 || is_last) && !bounded[j][side] {
+                bounded[j][side] = true;
+                for &other in &waiting[j][side] {
+                    loose[other] -= 1;
+                    if loose[other] <= 1 {
+                        ready.push(other);
+                    }
+                }
             }
         }
     }
     (0..n).all(|j| {
-        program.variable_block(j).stage() == Stage::HereAndNow || (sides[j].0 && sides[j].1)
+        program.variable_block(j).stage() == Stage::HereAndNow || bounded[j] == [true, true]
     })
 }

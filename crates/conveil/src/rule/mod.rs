@@ -53,6 +53,8 @@ pub struct Rule {
     rows: Vec<RowRule>,
     free: Vec<usize>,
     equations: Vec<Equation>,
+    /// The equation that fixed a row of X, if one did.
+    fixed_by: Vec<Option<usize>>,
     has_private_equations: bool,
 }
 
@@ -107,7 +109,7 @@ impl Rule {
                 fixed[j] = Some(Vec::new());
             }
         }
-        fix_singletons(&mut equations, &mut fixed);
+        let fixed_by = fix_singletons(&equations, &mut fixed);
         let mut free = Vec::new();
         let rows = fixed
             .into_iter()
@@ -126,6 +128,7 @@ impl Rule {
             rows,
             free,
             equations,
+            fixed_by,
             has_private_equations,
         };
         if !has_private_equations {
@@ -159,29 +162,48 @@ impl Rule {
 
     /// M2: QX = T and AX = 0 must have a solution on the columns that may move.
     fn rank_test(&self) -> Result<()> {
-        let mut elimination = Elimination::new(self.rows.len(), self.noises);
-        for equation in self.equations.iter().filter(|e| !e.is_query) {
+        let mut elimination = Elimination::new(self.free.len(), self.noises);
+        let rows: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
+        for equation in &rows {
             let (terms, rhs) = self.reduced(equation);
             elimination.push(terms, rhs);
         }
-        elimination.eliminate();
-        let public: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
+        if let Some(combination) = elimination.eliminate() {
+            return Err(self.impossible(combination.iter().map(|&i| rows[i]).collect()));
+        }
         for equation in self.equations.iter().filter(|e| e.is_query) {
             let (terms, rhs) = self.reduced(equation);
-            if let Reduced::Contradiction(weights) = elimination.reduce_and_add(terms, rhs) {
-                let mut names: Vec<&str> = weights
-                    .iter()
-                    .filter_map(|&index| public.get(index).map(|e| e.label.as_str()))
-                    .collect();
-                names.dedup();
-                return Err(self.impossible(equation, &names));
+            if let Reduced::Contradiction(combination) = elimination.reduce_and_add(terms, rhs) {
+                let mut equations = vec![equation];
+                equations.extend(combination.iter().filter_map(|&i| rows.get(i)));
+                return Err(self.impossible(equations));
             }
         }
         Ok(())
     }
 
-    fn impossible(&self, query: &Equation, rows: &[&str]) -> Error {
-        let what = format!("noise on the query `{}`", query.label);
+    /// The refusal for equations that contradict each other, naming those that fixed their columns too.
+    fn impossible(&self, start: Vec<&Equation>) -> Error {
+        let mut labels: Vec<(&str, bool)> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        let mut open = start;
+        while let Some(equation) = open.pop() {
+            if seen.insert(std::ptr::from_ref(equation)) {
+                labels.push((equation.label.as_str(), equation.is_query));
+                let columns = equation.terms.iter().map(|t| t.0);
+                open.extend(columns.filter_map(|j| self.fixed_by[j].map(|e| &self.equations[e])));
+            }
+        }
+        labels.sort_unstable();
+        let pick = |query: bool| -> Vec<&str> {
+            labels
+                .iter()
+                .filter(|l| l.1 == query)
+                .map(|l| l.0)
+                .collect()
+        };
+        let (queries, rows) = (pick(true), pick(false));
+        let what = format!("noise on the query {}", crate::program::list_some(&queries));
         if rows.is_empty() {
             return Error::refused(
                 what,
@@ -192,8 +214,8 @@ impl Rule {
         Error::refused(
             what,
             format!(
-                "its value is fixed by {}: no decision can carry noise in it",
-                crate::program::list_some(rows)
+                "its value is fixed by {}: no decision can carry independent noise in it",
+                crate::program::list_some(&rows)
             ),
             "query something that these rows leave free, or add the slack that would make them inequalities",
         )
@@ -255,7 +277,12 @@ impl Rule {
 pub(crate) type Binding = (Vec<(usize, f64)>, Vec<f64>);
 
 /// A public row with one unfixed column fixes it: identity rows, and what follows from them.
-fn fix_singletons(equations: &mut [Equation], fixed: &mut [Option<Vec<(usize, f64)>>]) {
+/// Returns the equation that fixed each column.
+fn fix_singletons(
+    equations: &[Equation],
+    fixed: &mut [Option<Vec<(usize, f64)>>],
+) -> Vec<Option<usize>> {
+    let mut fixed_by = vec![None; fixed.len()];
     let mut by_column: Vec<Vec<usize>> = vec![Vec::new(); fixed.len()];
     let mut open: Vec<usize> = Vec::with_capacity(equations.len());
     for (index, equation) in equations.iter().enumerate() {
@@ -294,6 +321,7 @@ fn fix_singletons(equations: &mut [Equation], fixed: &mut [Option<Vec<(usize, f6
             .map(|(noise, v)| (noise, v / a))
             .collect();
         fixed[j] = Some(entries);
+        fixed_by[j] = Some(index);
         for &other in &by_column[j] {
             open[other] -= 1;
             if open[other] == 1 {
@@ -301,4 +329,5 @@ fn fix_singletons(equations: &mut [Equation], fixed: &mut [Option<Vec<(usize, f6
             }
         }
     }
+    fixed_by
 }
