@@ -62,6 +62,8 @@ pub struct Design {
     budget: Budget,
     splits: usize,
     boxes: Vec<BoxSet>,
+    /// The mass box's interval by split.
+    split_boxes: Vec<BoxSet>,
 }
 
 /// Rows that wait for their share.
@@ -95,6 +97,7 @@ impl Design {
             },
             splits: 1,
             boxes: Vec::new(),
+            split_boxes: Vec::new(),
         };
         design.allot(program, rule, wish, pending)?;
         Ok(design)
@@ -213,6 +216,7 @@ impl Design {
             _ => {
                 let method = MassBox::new(&law, k, share, split, step)?;
                 self.splits = method.boxes().len();
+                self.split_boxes = method.boxes().to_vec();
                 let text = if self.splits == 1 {
                     box_text(&method.boxes()[0])
                 } else {
@@ -336,6 +340,15 @@ impl Design {
     /// The box, one interval per noise, of the first split; empty when no method uses a box.
     pub fn boxes(&self) -> &[BoxSet] {
         &self.boxes
+    }
+
+    /// The one interval of a single noise that serves every row under a split, if one does.
+    pub(crate) fn sole_box(&self, split: usize) -> Option<BoxSet> {
+        let set = match self.split_boxes.get(split) {
+            Some(set) => *set,
+            None => *self.boxes.first()?,
+        };
+        (self.boxes.len() == 1 && self.one_box_for_all()).then_some(set)
     }
 
     /// Whether one box serves every row that noise reaches: M5a's equality c'x̄ = c'x* − l needs it.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
-use crate::rule::{Lift, Lifted, RowRule, Rule};
+use crate::rule::{Endpoints, Lift, Lifted, RowRule, Rule};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings};
 
 /// X, sparse by rows.
@@ -176,7 +176,7 @@ impl<'m> ReleasedMap<'m> {
             let start = std::time::Instant::now();
             let lifted = self.lifted(&program, split)?;
             let lift_seconds = start.elapsed().as_secs_f64();
-            match solve::solve(lifted.program(), &self.settings) {
+            match self.solve_lifted(&lifted, split) {
                 Outcome::Optimal(solution) => {
                     let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
                     if best
@@ -213,6 +213,15 @@ impl<'m> ReleasedMap<'m> {
         }
     }
 
+    /// Through the end-point rewrite where one box holds the only noise, else as it stands. Both are checked alike.
+    fn solve_lifted(&self, lifted: &Lifted, split: usize) -> Outcome {
+        self.design
+            .sole_box(split)
+            .and_then(|set| Endpoints::new(lifted, &self.rule, set))
+            .and_then(|rewritten| rewritten.solve(&self.settings))
+            .unwrap_or_else(|| solve::solve(lifted.program(), &self.settings))
+    }
+
     fn decide(
         &self,
         program: &Program,
@@ -225,14 +234,16 @@ impl<'m> ReleasedMap<'m> {
         let k = self.rule.noises();
         let rule = self.rule.at(program, None)?;
         let free = project(&rule, &solution.x[n..n + rule.free_entries()]);
-        let rows = (0..n)
+        let recourse = (0..n)
             .map(|j| match rule.row(j) {
                 RowRule::Fixed(entries) => entries.clone(),
                 RowRule::Free(f) => (0..k).map(|noise| (noise, free[f * k + noise])).collect(),
             })
             .collect();
         let mut prices = vec![0.0; program.rows()];
-        for (origin, z) in lifted.origins().iter().zip(&solution.z) {
+        // The equations on X have multipliers too, but no price: they are not the row itself.
+        let rows = lifted.origins().iter().zip(&solution.z);
+        for (origin, z) in rows.skip(lifted.recourse_equations()) {
             if let Some(row) = origin {
                 prices[*row] += z;
             }
@@ -242,7 +253,10 @@ impl<'m> ReleasedMap<'m> {
             answer: self.query.apply(&mean),
             program: program.clone(),
             mean,
-            recourse: Recourse { noises: k, rows },
+            recourse: Recourse {
+                noises: k,
+                rows: recourse,
+            },
             objective: solution.objective,
             residuals: solution.residuals,
             prices,
@@ -263,12 +277,12 @@ fn project(rule: &Rule, free: &[f64]) -> Vec<f64> {
         let forward = |x: &[f64]| -> Vec<f64> {
             equations
                 .iter()
-                .map(|(terms, _)| terms.iter().map(|&(f, a)| a * x[f]).sum())
+                .map(|(terms, _, _)| terms.iter().map(|&(f, a)| a * x[f]).sum())
                 .collect()
         };
         let back = |y: &[f64]| -> Vec<f64> {
             let mut v = vec![0.0; rule.free().len()];
-            for ((terms, _), y) in equations.iter().zip(y) {
+            for ((terms, _, _), y) in equations.iter().zip(y) {
                 terms.iter().for_each(|&(f, a)| v[f] += a * y);
             }
             v
@@ -278,7 +292,7 @@ fn project(rule: &Rule, free: &[f64]) -> Vec<f64> {
         let residual: Vec<f64> = equations
             .iter()
             .zip(&current)
-            .map(|((_, rhs), c)| rhs[noise] - c)
+            .map(|((_, rhs, _), c)| rhs[noise] - c)
             .collect();
         let correction = back(&conjugate_gradient(&|y| forward(&back(y)), residual));
         for (f, c) in correction.iter().enumerate() {

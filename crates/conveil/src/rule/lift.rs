@@ -109,6 +109,7 @@ pub struct Lift<'a> {
     q: Vec<(usize, f64)>,
     p: Vec<(usize, usize, f64)>,
     constant: f64,
+    recourse_equations: usize,
 }
 
 impl<'a> Lift<'a> {
@@ -126,16 +127,18 @@ impl<'a> Lift<'a> {
             q: Vec::new(),
             p: Vec::new(),
             constant: program.constant(),
+            recourse_equations: 0,
         };
-        for (terms, rhs) in rule.binding() {
+        for (terms, rhs, origin) in rule.binding() {
             for (noise, right) in rhs.iter().enumerate() {
                 let row = terms
                     .iter()
                     .map(|&(f, a)| (lift.recourse(f, noise), a))
                     .collect();
-                lift.equalities.push((row, *right), None);
+                lift.equalities.push((row, *right), origin);
             }
         }
+        lift.recourse_equations = lift.equalities.b.len();
         lift
     }
 
@@ -277,6 +280,7 @@ impl<'a> Lift<'a> {
         let mut b = self.equalities.b;
         let mut origins = self.equalities.origins;
         let mut cones = Vec::new();
+        let equalities = b.len();
         if !b.is_empty() {
             cones.push(Cone::Zero(b.len()));
         }
@@ -302,6 +306,8 @@ impl<'a> Lift<'a> {
         Lifted {
             program: Program::assembled(p, q, a, b, self.constant, cones),
             origins,
+            equalities,
+            recourse_equations: self.recourse_equations,
         }
     }
 }
@@ -311,6 +317,8 @@ impl<'a> Lift<'a> {
 pub struct Lifted {
     program: Program,
     origins: Vec<Option<usize>>,
+    equalities: usize,
+    recourse_equations: usize,
 }
 
 impl Lifted {
@@ -322,5 +330,14 @@ impl Lifted {
     /// For each lifted row, the row of the deterministic program it stems from.
     pub fn origins(&self) -> &[Option<usize>] {
         &self.origins
+    }
+    /// Number of equality rows: they come first.
+    pub(crate) fn equalities(&self) -> usize {
+        self.equalities
+    }
+
+    /// Number of equality rows on X alone: they come before all others.
+    pub(crate) fn recourse_equations(&self) -> usize {
+        self.recourse_equations
     }
 }

@@ -4,7 +4,10 @@
 //! a constant vector or k free variables. Constants are never variables.
 
 mod elimination;
+mod endpoints;
 mod lift;
+
+pub(crate) use endpoints::Endpoints;
 
 pub use lift::{Lift, Lifted, RowNoise};
 
@@ -35,8 +38,10 @@ pub enum RowRule {
 #[derive(Clone, Debug)]
 struct Equation {
     label: String,
-    /// The program row it comes from, if its coefficients are private and must be read at θ.
-    private_row: Option<usize>,
+    /// The program row it comes from, none for the query.
+    row: Option<usize>,
+    /// Whether its coefficients are private and must be read at θ.
+    is_private: bool,
     terms: Vec<(usize, f64)>,
     rhs: Vec<f64>,
     is_query: bool,
@@ -86,7 +91,8 @@ impl Rule {
                 if binds {
                     equations.push(Equation {
                         label: program.row_name(i),
-                        private_row: private_rows[i].then_some(i),
+                        row: Some(i),
+                        is_private: private_rows[i],
                         terms: by_rows.row(i).to_vec(),
                         rhs: vec![0.0; noises],
                         is_query: false,
@@ -97,7 +103,8 @@ impl Rule {
         for row in query {
             equations.push(Equation {
                 label: row.label.clone(),
-                private_row: query_is_private.then_some(usize::MAX),
+                row: None,
+                is_private: query_is_private,
                 terms: row.terms.clone(),
                 rhs: row.carries.clone(),
                 is_query: true,
@@ -122,7 +129,7 @@ impl Rule {
                 }
             })
             .collect();
-        let has_private_equations = equations.iter().any(|e| e.private_row.is_some());
+        let has_private_equations = equations.iter().any(|e| e.is_private);
         let rule = Rule {
             noises,
             rows,
@@ -145,14 +152,13 @@ impl Rule {
         }
         let by_rows = program.a().by_rows();
         let mut next_query = private_query.unwrap_or(&[]).iter();
-        for equation in &mut rule.equations {
-            if let Some(i) = equation.private_row {
-                if equation.is_query {
+        for equation in rule.equations.iter_mut().filter(|e| e.is_private) {
+            match equation.row {
+                Some(i) => equation.terms = by_rows.row(i).to_vec(),
+                None => {
                     if let Some(row) = next_query.next() {
                         equation.terms = row.terms.clone();
                     }
-                } else {
-                    equation.terms = by_rows.row(i).to_vec();
                 }
             }
         }
@@ -263,18 +269,21 @@ impl Rule {
         self.free.len() * self.noises
     }
 
-    /// The equations that still bind free rows: (terms over free rows, right-hand side by noise).
+    /// The equations that still bind free rows.
     pub(crate) fn binding(&self) -> Vec<Binding> {
         self.equations
             .iter()
-            .map(|e| self.reduced(e))
-            .filter(|(terms, _)| !terms.is_empty())
+            .map(|e| {
+                let (terms, rhs) = self.reduced(e);
+                (terms, rhs, e.row)
+            })
+            .filter(|(terms, _, _)| !terms.is_empty())
             .collect()
     }
 }
 
-/// Terms over free rows of X, and the right-hand side by noise.
-pub(crate) type Binding = (Vec<(usize, f64)>, Vec<f64>);
+/// Terms over free rows of X, the right-hand side by noise, and the program row it stems from.
+pub(crate) type Binding = (Vec<(usize, f64)>, Vec<f64>, Option<usize>);
 
 /// A public row with one unfixed column fixes it: identity rows, and what follows from them.
 /// Returns the equation that fixed each column.
@@ -301,7 +310,7 @@ fn fix_singletons(
         .collect();
     while let Some(index) = ready.pop() {
         let equation = &equations[index];
-        if equation.private_row.is_some() || open[index] != 1 {
+        if equation.is_private || open[index] != 1 {
             continue;
         }
         let mut rhs = equation.rhs.clone();

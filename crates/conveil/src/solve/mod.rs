@@ -117,6 +117,22 @@ pub fn solve_checked(program: &Program, settings: &Settings) -> Result<Solution>
     solve(program, settings).into_solution(program, settings.tolerance())
 }
 
+/// The outcome of a rewrite, checked against the program it stands for; `None` if it does not pass.
+pub(crate) fn recheck(program: &Program, outcome: Outcome, settings: &Settings) -> Option<Outcome> {
+    match outcome {
+        Outcome::Optimal(mut solution) => {
+            solution.residuals = Residuals::of(program, &solution.x, &solution.z);
+            solution.objective = program.objective(&solution.x);
+            (solution.residuals.worst() <= settings.tolerance())
+                .then_some(Outcome::Optimal(solution))
+        }
+        Outcome::Infeasible(z) => check::infeasibility(program, &z).map(Outcome::Infeasible),
+        Outcome::Unbounded(d) => check::unboundedness(program, &d).map(Outcome::Unbounded),
+        Outcome::Inaccurate(_) | Outcome::Failed(_) => None,
+        Outcome::Cancelled => Some(Outcome::Cancelled),
+    }
+}
+
 fn describe_direction(program: &Program, d: &[f64]) -> String {
     let largest = d.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let mut moving: Vec<(usize, f64)> = d
