@@ -68,6 +68,9 @@ pub(super) fn norm_row(lift: &mut Lift<'_>, i: usize, multiplier: f64) {
         return;
     }
     let mut rows = vec![lift.mean_row(i, 0.0)];
+    // Only the head holds bᵢ, so only its multiplier is a price of the row.
+    let mut origins = vec![None; k + 1];
+    origins[0] = Some(i);
     for j in 0..k {
         let (terms, constant) = lift.noise_entry(&noise, j);
         // s = multiplier·v_j
@@ -77,5 +80,5 @@ pub(super) fn norm_row(lift: &mut Lift<'_>, i: usize, multiplier: f64) {
             .collect();
         rows.push((terms, multiplier * constant));
     }
-    lift.cone(&Cone::SecondOrder(k + 1), rows, &vec![Some(i); k + 1]);
+    lift.cone(&Cone::SecondOrder(k + 1), rows, &origins);
 }

@@ -71,10 +71,10 @@ impl Boxes {
         for j in 0..k {
             let (terms, constant) = lift.noise_entry(&noise, j);
             for end in [self.0[j].lower, self.0[j].upper] {
-                // e_j ≥ end·v_j
+                // e_j ≥ end·v_j: no bᵢ in it, so no price of the row.
                 let mut row: Vec<(usize, f64)> = terms.iter().map(|&(c, a)| (c, end * a)).collect();
                 row.push((first + j, -1.0));
-                lift.inequality((row, -end * constant), Some(i));
+                lift.inequality((row, -end * constant), None);
             }
         }
         let (mut terms, right) = lift.mean_row(i, 0.0);
