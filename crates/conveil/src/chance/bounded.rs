@@ -1,7 +1,7 @@
 //! M5g. Bounded noise: the box is the noise's whole support, and the answer is feasible with probability one.
 
-use super::vertices::{BoxSet, Boxes};
-use super::{Method, Task};
+use super::vertices::{self, BoxSet, Boxes};
+use super::{Method, Site, Task};
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::rule::Lift;
@@ -38,6 +38,10 @@ impl Bounded {
 impl Method for Bounded {
     fn name(&self) -> &'static str {
         "bounded noise"
+    }
+
+    fn check(&self, site: &Site<'_>) -> Result<()> {
+        vertices::check(site)
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {

@@ -9,7 +9,7 @@ use super::row_by_row::RowByRow;
 use super::sampled_box::SampledBox;
 use super::scenario::Scenario;
 use super::vertices::BoxSet;
-use super::{BlockChoice, Choice, Feasibility, Method, Split, Task};
+use super::{BlockChoice, Choice, Feasibility, Method, Reach, Site, Split, Task};
 use crate::error::{Error, Result};
 use crate::noise::{Factor, Law};
 use crate::program::{Cone, ConstraintBlock, Holds, Program};
@@ -100,7 +100,37 @@ impl Design {
             split_boxes: Vec::new(),
         };
         design.allot(program, rule, wish, pending)?;
+        design.check(program, rule)?;
         Ok(design)
+    }
+
+    /// Every method looks at its site: what it cannot serve is refused here, before any data is touched.
+    fn check(&self, program: &Program, rule: &Rule) -> Result<()> {
+        let by_rows = program.a().by_rows();
+        for served in &self.served {
+            let block = &program.constraints()[served.block];
+            let rows = served
+                .rows
+                .iter()
+                .enumerate()
+                .map(|(place, &i)| {
+                    let (noises, fixed) = reach(by_rows.row(i), rule);
+                    Reach {
+                        name: program.row_name(i),
+                        eta: served.etas.get(place).copied(),
+                        noises,
+                        fixed,
+                    }
+                })
+                .collect();
+            served.method.check(&Site {
+                cone: &cone_of(block, served.rows.len()),
+                name: block.name(),
+                law: &self.law,
+                rows,
+            })?;
+        }
+        Ok(())
     }
 
     fn allot(
@@ -270,7 +300,7 @@ impl Design {
                 )));
             }
             let method: Arc<dyn Method> = match p.choice {
-                Choice::RowByRow(factor) => Arc::new(RowByRow::new(&self.law, factor)?),
+                Choice::RowByRow(factor) => Arc::new(RowByRow::new(factor)),
                 _ => Arc::new(FixedRecourse),
             };
             let sum: f64 = etas.iter().sum();
@@ -400,23 +430,18 @@ type Sorted = (Vec<Pending>, Vec<(usize, Vec<usize>)>);
 
 /// Splits the program's rows into those that noise can reach, with their method, and silent ones.
 fn sort_rows(program: &Program, rule: &Rule, law: &Law, wish: &Feasibility) -> Result<Sorted> {
-    for choice in &wish.blocks {
+    for (index, choice) in wish.blocks.iter().enumerate() {
         check_choice(program, choice)?;
+        if wish.blocks[..index].iter().any(|c| c.block == choice.block) {
+            return Err(Error::input(format!(
+                "the constraint `{}` is given two choices: state one",
+                choice.block
+            )));
+        }
     }
     let by_rows = program.a().by_rows();
-    // By pattern: what the numbers happen to be does not decide shares.
-    let reaches = |i: usize| {
-        by_rows.row(i).iter().any(|&(j, _)| match rule.row(j) {
-            RowRule::Free(_) => true,
-            RowRule::Fixed(entries) => !entries.is_empty(),
-        })
-    };
-    let is_fixed = |i: usize| {
-        by_rows
-            .row(i)
-            .iter()
-            .all(|&(j, _)| matches!(rule.row(j), RowRule::Fixed(_)))
-    };
+    let reaches = |i: usize| !reach(by_rows.row(i), rule).0.is_empty();
+    let is_fixed = |i: usize| reach(by_rows.row(i), rule).1;
     let mut pending = Vec::new();
     let mut silent = Vec::new();
     for (index, block) in program.constraints().iter().enumerate() {
@@ -502,6 +527,21 @@ fn sort_rows(program: &Program, rule: &Rule, law: &Law, wish: &Feasibility) -> R
         }
     }
     Ok((pending, silent))
+}
+
+/// The noises that can reach a row, and whether its v = X'a is constant. By pattern: what the numbers happen to be
+/// decides neither shares nor refusals.
+fn reach(terms: &[(usize, f64)], rule: &Rule) -> (Vec<usize>, bool) {
+    let mut noises = Vec::new();
+    for &(j, _) in terms {
+        match rule.row(j) {
+            RowRule::Free(_) => return ((0..rule.noises()).collect(), false),
+            RowRule::Fixed(entries) => noises.extend(entries.iter().map(|e| e.0)),
+        }
+    }
+    noises.sort_unstable();
+    noises.dedup();
+    (noises, true)
 }
 
 fn push_row(silent: &mut Vec<(usize, Vec<usize>)>, block: usize, row: usize) {

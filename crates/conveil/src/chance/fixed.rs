@@ -1,7 +1,7 @@
 //! M5e. Fixed recourse: where v = X'a is a constant, the row is a'x̄ ≤ b − κ with κ the exact (1−ηᵢ)-quantile of v'ζ.
 //! No cone is added: an LP stays an LP.
 
-use super::{Method, Task};
+use super::{Method, Site, Task};
 use crate::error::{Error, Result};
 use crate::noise;
 use crate::rule::Lift;
@@ -16,15 +16,18 @@ impl Method for FixedRecourse {
         "fixed recourse"
     }
 
+    fn check(&self, site: &Site<'_>) -> Result<()> {
+        match site.rows.iter().find(|row| !row.fixed) {
+            Some(row) => Err(not_fixed(&row.name)),
+            None => Ok(()),
+        }
+    }
+
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
         for (&i, &eta) in task.rows.iter().zip(task.etas) {
             let row_noise = lift.row_noise(i);
             if !row_noise.is_fixed() {
-                return Err(Error::refused(
-                    format!("fixed recourse on `{}`", lift.program().row_name(i)),
-                    "its noise depends on free recourse, so it has no fixed quantile",
-                    "row by row, or the mass box",
-                ));
+                return Err(not_fixed(&lift.program().row_name(i)));
             }
             let weights: Vec<f64> = row_noise.constant.iter().map(|c| c.1).collect();
             let kappa = if weights.is_empty() {
@@ -37,4 +40,12 @@ impl Method for FixedRecourse {
         }
         Ok(())
     }
+}
+
+fn not_fixed(row: &str) -> Error {
+    Error::refused(
+        format!("fixed recourse on `{row}`"),
+        "its noise depends on free recourse, so it has no fixed quantile",
+        "row by row, or the mass box",
+    )
 }

@@ -1,7 +1,7 @@
 //! M5a. Mass box: l < 0 < u with Π Pr[l ≤ ζ_j ≤ u] ≥ 1−η, enforced for every ζ in the box. No samples, no confidence.
 
-use super::vertices::{BoxSet, Boxes};
-use super::{Method, Task};
+use super::vertices::{self, BoxSet, Boxes};
+use super::{Method, Site, Task};
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::rule::Lift;
@@ -92,6 +92,10 @@ impl MassBox {
 impl Method for MassBox {
     fn name(&self) -> &'static str {
         "mass box"
+    }
+
+    fn check(&self, site: &Site<'_>) -> Result<()> {
+        vertices::check(site)
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {

@@ -42,9 +42,38 @@ pub trait Method: std::fmt::Debug + Send + Sync {
     /// What the report calls it.
     fn name(&self) -> &'static str;
 
+    /// Refuses, on public structure alone, rows that the method cannot serve: before any data is touched.
+    fn check(&self, _site: &Site<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Writes the constraints of the rows `rows` (one whole block, or linear rows of one). `etas` holds the row
     /// shares for methods that work row by row.
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()>;
+}
+
+/// Where a method is to serve, as far as the public knows.
+pub struct Site<'a> {
+    /// The cone; for linear cones any number of rows.
+    pub cone: &'a crate::program::Cone,
+    /// The block's name.
+    pub name: &'a str,
+    /// The law of the noise.
+    pub law: &'a Law,
+    /// The rows.
+    pub rows: Vec<Reach>,
+}
+
+/// How noise reaches a row, by the pattern of A and the rule.
+pub struct Reach {
+    /// The row's name.
+    pub name: String,
+    /// η of the row, for methods that work row by row.
+    pub eta: Option<f64>,
+    /// The noises that can reach it.
+    pub noises: Vec<usize>,
+    /// Whether v = X'a is a constant.
+    pub fixed: bool,
 }
 
 /// What a method is asked to enforce.

@@ -1,6 +1,6 @@
 //! M5d. Row by row (Bonferroni): z(ηᵢ)·‖F'X'aᵢ‖ ≤ bᵢ − aᵢ'x̄, with the smallest factor proven for the noise.
 
-use super::{Method, Task};
+use super::{Method, Site, Task};
 use crate::error::Result;
 use crate::noise::{self, Factor, Law};
 use crate::program::Cone;
@@ -14,12 +14,8 @@ pub(super) struct RowByRow {
 }
 
 impl RowByRow {
-    pub(super) fn new(law: &Law, factor: Option<Factor>) -> Result<Self> {
-        if let Some(factor) = factor {
-            // One term: refuses a factor that is proven for this law in no case at all.
-            noise::named_multiplier(law, factor, 1, 0.01)?;
-        }
-        Ok(RowByRow { factor })
+    pub(super) fn new(factor: Option<Factor>) -> Self {
+        RowByRow { factor }
     }
 
     /// m with Pr[v'ζ > m‖v‖] ≤ η for every v with this many non-zero entries.
@@ -34,6 +30,16 @@ impl RowByRow {
 impl Method for RowByRow {
     fn name(&self) -> &'static str {
         "row by row"
+    }
+
+    /// Refuses a named factor that is not proven for the law and the number of noises that can reach a row.
+    fn check(&self, site: &Site<'_>) -> Result<()> {
+        for row in &site.rows {
+            if let Some(eta) = row.eta {
+                self.multiplier(site.law, row.noises.len(), eta)?;
+            }
+        }
+        Ok(())
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
@@ -68,6 +74,9 @@ pub(super) fn norm_row(lift: &mut Lift<'_>, i: usize, multiplier: f64) {
         return;
     }
     let mut rows = vec![lift.mean_row(i, 0.0)];
+    // Only the head holds bᵢ, so only its multiplier is a price of the row.
+    let mut origins = vec![None; k + 1];
+    origins[0] = Some(i);
     for j in 0..k {
         let (terms, constant) = lift.noise_entry(&noise, j);
         // s = multiplier·v_j
@@ -77,5 +86,5 @@ pub(super) fn norm_row(lift: &mut Lift<'_>, i: usize, multiplier: f64) {
             .collect();
         rows.push((terms, multiplier * constant));
     }
-    lift.cone(&Cone::SecondOrder(k + 1), rows, &vec![Some(i); k + 1]);
+    lift.cone(&Cone::SecondOrder(k + 1), rows, &origins);
 }

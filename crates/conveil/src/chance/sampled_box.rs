@@ -1,8 +1,8 @@
 //! M5b. Sampled box (the paper's): the hull of S samples, drawn once from a public seed, never redrawn.
 //! The law is known, so the drawn box's exact mass is computed, and no confidence is needed.
 
-use super::vertices::{BoxSet, Boxes};
-use super::{Method, Task};
+use super::vertices::{self, BoxSet, Boxes};
+use super::{Method, Site, Task};
 use crate::ask::SampleSize;
 use crate::error::{Error, Result};
 use crate::noise::{self, Law, Sampler};
@@ -86,6 +86,10 @@ impl SampledBox {
 impl Method for SampledBox {
     fn name(&self) -> &'static str {
         "sampled box"
+    }
+
+    fn check(&self, site: &Site<'_>) -> Result<()> {
+        vertices::check(site)
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {

@@ -69,7 +69,7 @@ impl Scenario {
             lift.inequality(row, Some(i));
             return;
         }
-        let margin = lattice_margin(lift, &[i], std::slice::from_ref(&noise));
+        let margin = lattice_margin(lift, std::slice::from_ref(&noise));
         for zeta in &self.samples {
             let (mut terms, right) = lift.row_at(i, &noise, zeta);
             terms.extend(margin.iter().map(|&(c, v)| (c, 1.5 * step * v)));
@@ -87,7 +87,7 @@ impl Scenario {
         let margin = if all_fixed {
             Vec::new()
         } else {
-            lattice_margin(lift, task.rows, &noises)
+            lattice_margin(lift, &noises)
         };
         let origins: Vec<Option<usize>> = task.rows.iter().map(|&i| Some(i)).collect();
         for zeta in &self.samples {
@@ -112,12 +112,12 @@ impl Scenario {
 }
 
 /// Epigraphs of |v_j| over all rows and noises, as terms that add up to Σ‖v‖₁.
-fn lattice_margin(lift: &mut Lift<'_>, rows: &[usize], noises: &[RowNoise]) -> Vec<(usize, f64)> {
+fn lattice_margin(lift: &mut Lift<'_>, noises: &[RowNoise]) -> Vec<(usize, f64)> {
     let mut terms = Vec::new();
-    for (&i, noise) in rows.iter().zip(noises) {
+    for noise in noises {
         for j in noise.touched(lift.noises()) {
             let (entry, constant) = lift.noise_entry(noise, j);
-            terms.push((lift.absolute_value(&entry, constant, Some(i)), 1.0));
+            terms.push((lift.absolute_value(&entry, constant, None), 1.0));
         }
     }
     terms

@@ -1,12 +1,13 @@
 //! A box of noises, enforced for every point of it: the support function on linear rows, the vertices that a block
 //! touches for other cones. Shared by the mass box, the sampled box and bounded noise.
 
-use super::Task;
+use super::{Site, Task};
 use crate::error::{Error, Result};
+use crate::program::Cone;
 use crate::rule::Lift;
 
-/// Vertices of one block, at most.
-const VERTEX_LIMIT: usize = 1 << 16;
+/// Noises that may reach one block, at most: 2^16 vertices.
+const MOST_NOISES: usize = 16;
 
 /// {ζ : l ≤ ζ ≤ u}, one interval for every noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,10 +72,10 @@ impl Boxes {
         for j in 0..k {
             let (terms, constant) = lift.noise_entry(&noise, j);
             for end in [self.0[j].lower, self.0[j].upper] {
-                // e_j ≥ end·v_j
+                // e_j ≥ end·v_j: no bᵢ in it, so no price of the row.
                 let mut row: Vec<(usize, f64)> = terms.iter().map(|&(c, a)| (c, end * a)).collect();
                 row.push((first + j, -1.0));
-                lift.inequality((row, -end * constant), Some(i));
+                lift.inequality((row, -end * constant), None);
             }
         }
         let (mut terms, right) = lift.mean_row(i, 0.0);
@@ -88,17 +89,7 @@ impl Boxes {
         let mut touched: Vec<usize> = noises.iter().flat_map(|n| n.touched(k)).collect();
         touched.sort_unstable();
         touched.dedup();
-        if touched.len() >= usize::BITS as usize || 1usize << touched.len() > VERTEX_LIMIT {
-            return Err(Error::refused(
-                format!("a box on the {} block `{}`", task.cone.kind(), task.name),
-                format!(
-                    "{} noises reach it, and a box has 2^{} vertices",
-                    touched.len(),
-                    touched.len()
-                ),
-                "the scenario method for this block, whose size does not grow with the vertices",
-            ));
-        }
+        check_vertices(task.cone, task.name, touched.len())?;
         let origins: Vec<Option<usize>> = task.rows.iter().map(|&i| Some(i)).collect();
         for vertex in 0..1usize << touched.len() {
             let mut zeta = vec![0.0; k];
@@ -120,4 +111,26 @@ impl Boxes {
         }
         Ok(())
     }
+}
+
+/// What every box refuses: more vertices on a block that is not linear than a program can hold.
+pub(super) fn check(site: &Site<'_>) -> Result<()> {
+    if site.cone.is_linear() {
+        return Ok(());
+    }
+    let mut touched: Vec<usize> = site.rows.iter().flat_map(|r| r.noises.clone()).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    check_vertices(site.cone, site.name, touched.len())
+}
+
+fn check_vertices(cone: &Cone, name: &str, noises: usize) -> Result<()> {
+    if noises <= MOST_NOISES {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("a box on the {} block `{name}`", cone.kind()),
+        format!("{noises} noises reach it, and a box has 2^{noises} vertices"),
+        "the scenario method for this block, whose size does not grow with the vertices",
+    ))
 }
