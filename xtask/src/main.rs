@@ -60,7 +60,8 @@ impl Command {
         match self {
             Command::Test { full } => test_stages(*full),
             Command::Bench { arguments } => {
-                let bench = ["bench", "--workspace"].into_iter();
+                // The bench profile has a directory of its own, in which every dependency would build once more.
+                let bench = ["bench", "--workspace", "--profile", "dev"].into_iter();
                 let arguments = bench.chain(arguments.iter().map(String::as_str));
                 vec![Stage::cargo("bench", arguments)]
             }

@@ -44,3 +44,18 @@ pub mod sensitivity;
 pub mod solve;
 
 pub use error::{Error, Result};
+
+/// The Rust in the documents compiles and runs.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide.md")]
+    struct Guide;
+    #[doc = include_str!("../../../docs/mathematics.md")]
+    struct Mathematics;
+    #[doc = include_str!("../../../docs/threat-model.md")]
+    struct ThreatModel;
+    #[doc = include_str!("../../../docs/writing-rust.md")]
+    struct WritingRust;
+}

@@ -144,10 +144,11 @@ impl Mul<ParameterHandle> for f64 {
 impl Mul<Affine> for ParameterHandle {
     type Output = Affine;
     fn mul(self, right: Affine) -> Affine {
-        let mut product = Affine {
-            parameters: vec![(self.0, right.constant)],
-            ..Affine::default()
-        };
+        let mut product = Affine::default();
+        // No constant, no term of the parameter alone: the builder would take it for a private constant.
+        if right.constant != 0.0 {
+            product.parameters.push((self.0, right.constant));
+        }
         product
             .products
             .extend(right.terms.iter().map(|&(j, v)| (self.0, j, v)));
@@ -155,5 +156,25 @@ impl Mul<Affine> for ParameterHandle {
             product.products.push((self.0, usize::MAX, 1.0));
         }
         product
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::program::{Builder, DataMap};
+
+    #[test]
+    fn a_parameter_times_a_variable_is_a_private_coefficient_and_nothing_else() {
+        let mut m = Builder::new();
+        let x = m.variable("x", 1);
+        let (price, share) = (m.parameter("price"), m.parameter("share"));
+        m.minimize(price * x.at(0));
+        m.at_most("cap", share * (x.at(0) + 2.0), 6.0);
+        m.at_most("own", share * x.at(0), 5.0);
+        let program = m.build_map().unwrap().at(&[3.0, 0.5]).unwrap();
+        assert_eq!(program.q(), &[3.0]);
+        // 0.5·(x + 2) ≤ 6 and 0.5·x ≤ 5.
+        assert_eq!((program.a().get(0, 0), program.a().get(1, 0)), (0.5, 0.5));
+        assert_eq!(program.b(), &[5.0, 5.0]);
     }
 }
