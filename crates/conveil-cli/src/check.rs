@@ -4,7 +4,7 @@ use std::fmt;
 
 use conveil::chance::Budget;
 use conveil::plan::{Basis, Plan};
-use conveil::program::{DataMap, Holds, Parameter, Program, Stage};
+use conveil::program::{Cone, Holds, Parameter, Program, Stage};
 use serde::Serialize;
 
 use crate::inputs::Inputs;
@@ -161,6 +161,8 @@ fn constraints(program: &Program) -> Vec<ConstraintLine> {
             cone: block.cone().kind(),
             rows: block.range().len(),
             holds: match block.holds() {
+                // AX = 0: an equality holds for every noise (M4).
+                _ if matches!(block.cone(), Cone::Zero(_)) => "always",
                 Holds::WithNoise => "with-noise",
                 Holds::Always => "always",
                 Holds::AtTheMean => "at-the-mean",
