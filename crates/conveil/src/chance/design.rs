@@ -8,11 +8,11 @@ use super::mass_box::MassBox;
 use super::row_by_row::RowByRow;
 use super::sampled_box::SampledBox;
 use super::scenario::Scenario;
-use super::vertices::BoxSet;
+use super::vertices::{BoxSet, refuse_many_vertices};
 use super::{BlockChoice, Choice, Feasibility, Method, Split, Task};
 use crate::error::{Error, Result};
 use crate::noise::{Factor, Law};
-use crate::program::{Cone, ConstraintBlock, Holds, Program};
+use crate::program::{Cone, ConstraintBlock, Holds, Program, Rows};
 use crate::rule::{Lift, RowRule, Rule};
 use std::sync::Arc;
 
@@ -447,6 +447,13 @@ fn sort_rows(program: &Program, rule: &Rule, law: &Law, wish: &Feasibility) -> R
                     block.cone().kind()
                 )));
             }
+            if matches!(
+                choice,
+                Choice::MassBox | Choice::SampledBox | Choice::Bounded
+            ) {
+                let noises = reached_noises(rule, &by_rows, block);
+                refuse_many_vertices(block.cone().kind(), block.name(), noises)?;
+            }
             pending.push(Pending {
                 block: index,
                 rows,
@@ -463,6 +470,9 @@ fn sort_rows(program: &Program, rule: &Rule, law: &Law, wish: &Feasibility) -> R
                 continue;
             }
             let row_choice = choose(choice, law, rule.noises(), true, is_fixed(i));
+            if row_choice == Choice::FixedRecourse && !is_fixed(i) {
+                return Err(super::fixed::no_fixed_quantile(&program.row_name(i)));
+            }
             let eta = etas.as_ref().map(|e| e[offset]);
             if eta.is_some() && !matches!(row_choice, Choice::RowByRow(_) | Choice::FixedRecourse) {
                 return Err(Error::input(format!(
@@ -489,6 +499,18 @@ fn sort_rows(program: &Program, rule: &Rule, law: &Law, wish: &Feasibility) -> R
         }
     }
     Ok((pending, silent))
+}
+
+/// How many noises reach a block, by pattern.
+fn reached_noises(rule: &Rule, by_rows: &Rows, block: &ConstraintBlock) -> usize {
+    let mut reached = std::collections::BTreeSet::new();
+    for &(j, _) in block.range().flat_map(|i| by_rows.row(i)) {
+        match rule.row(j) {
+            RowRule::Free(_) => return rule.noises(),
+            RowRule::Fixed(entries) => reached.extend(entries.iter().map(|e| e.0)),
+        }
+    }
+    reached.len()
 }
 
 fn push_row(silent: &mut Vec<(usize, Vec<usize>)>, block: usize, row: usize) {

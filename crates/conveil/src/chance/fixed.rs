@@ -20,11 +20,7 @@ impl Method for FixedRecourse {
         for (&i, &eta) in task.rows.iter().zip(task.etas) {
             let row_noise = lift.row_noise(i);
             if !row_noise.is_fixed() {
-                return Err(Error::refused(
-                    format!("fixed recourse on `{}`", lift.program().row_name(i)),
-                    "its noise depends on free recourse, so it has no fixed quantile",
-                    "row by row, or the mass box",
-                ));
+                return Err(no_fixed_quantile(&lift.program().row_name(i)));
             }
             let weights: Vec<f64> = row_noise.constant.iter().map(|c| c.1).collect();
             let kappa = if weights.is_empty() {
@@ -37,4 +33,13 @@ impl Method for FixedRecourse {
         }
         Ok(())
     }
+}
+
+/// What a row whose noise is not fixed gets to hear.
+pub(super) fn no_fixed_quantile(row: &str) -> Error {
+    Error::refused(
+        format!("fixed recourse on `{row}`"),
+        "its noise depends on free recourse, so it has no fixed quantile",
+        "row by row, or the mass box",
+    )
 }

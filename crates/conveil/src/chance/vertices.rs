@@ -32,6 +32,18 @@ impl BoxSet {
     }
 }
 
+/// Refuses a box on a block that so many noises reach that it has too many vertices.
+pub(super) fn refuse_many_vertices(kind: &str, name: &str, noises: usize) -> Result<()> {
+    if noises < usize::BITS as usize && 1usize << noises <= VERTEX_LIMIT {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("a box on the {kind} block `{name}`"),
+        format!("{noises} noises reach it, and a box has 2^{noises} vertices"),
+        "the scenario method for this block, whose size does not grow with the vertices",
+    ))
+}
+
 /// Boxes by noise.
 #[derive(Clone, Debug)]
 pub(super) struct Boxes(pub Vec<BoxSet>);
@@ -88,17 +100,7 @@ impl Boxes {
         let mut touched: Vec<usize> = noises.iter().flat_map(|n| n.touched(k)).collect();
         touched.sort_unstable();
         touched.dedup();
-        if touched.len() >= usize::BITS as usize || 1usize << touched.len() > VERTEX_LIMIT {
-            return Err(Error::refused(
-                format!("a box on the {} block `{}`", task.cone.kind(), task.name),
-                format!(
-                    "{} noises reach it, and a box has 2^{} vertices",
-                    touched.len(),
-                    touched.len()
-                ),
-                "the scenario method for this block, whose size does not grow with the vertices",
-            ));
-        }
+        refuse_many_vertices(task.cone.kind(), task.name, touched.len())?;
         let origins: Vec<Option<usize>> = task.rows.iter().map(|&i| Some(i)).collect();
         for vertex in 0..1usize << touched.len() {
             let mut zeta = vec![0.0; k];
