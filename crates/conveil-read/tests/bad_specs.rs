@@ -85,7 +85,7 @@ fn mistakes_in_problem() {
         (EVERY_KEY, "size = 3", "size = 1000000000000000000",
             "spec.toml:9:8: `size` must lie between 1 and 1000000000, found 1000000000000000000"),
         (EVERY_KEY, r#"stage = "witness""#, r#"stage = "wait-and-see""#,
-            "spec.toml:17:9: `stage` must be `recourse`, `here-and-now` or `witness`, found `wait-and-see`"),
+            "spec.toml:17:9: `stage` must be `recourse`, `decision`, `here-and-now` or `witness`, found `wait-and-see`"),
         (EVERY_KEY, "name = \"limits\"\nrows", "rows",
             "spec.toml:23:1: [[problem.constraint]] needs `name`\n  help: for example: name = \"limits\""),
         (EVERY_KEY, r#""lower", "upper""#, r#""lower", "lower""#,

@@ -208,3 +208,19 @@ fn columns_count_characters() {
     let second = &spec.private.parameters[1].at[1];
     assert_eq!((second.line, second.column), (9, 58));
 }
+
+#[test]
+fn a_decision_is_a_stage_of_its_own() {
+    let spec = seed(&EVERY_KEY.replacen("size = 3", "size = 3\nstage = \"decision\"", 1));
+    assert_eq!(spec.problem.variables[0].stage, Stage::Decision);
+}
+
+#[test]
+fn the_shape_of_an_identity_query_leaves_witnesses_out() {
+    // x has 3 entries, y one, and t is a witness: 4 numbers are released.
+    let shape = "shape = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]";
+    let query = "release = \"rows\"\nrows = [{ \"x[0]\" = 1.0, y = 2 }, { \"x[2]\" = -1.0 }]\nshape = [[1.0, 0.0], [0.5, 2.0]]";
+    assert!(EVERY_KEY.contains(query));
+    let spec = seed(&EVERY_KEY.replacen(query, &format!("release = \"identity\"\n{shape}"), 1));
+    assert_eq!(spec.query.shape.map(|shape| shape.value.len()), Some(4));
+}

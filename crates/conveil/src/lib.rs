@@ -34,6 +34,7 @@
 
 pub mod ask;
 pub mod chance;
+mod digits;
 pub mod error;
 pub mod noise;
 pub mod plan;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Adjacency, BlockEta, ConstraintBlock, Factor, Mechanism, Method, Place, Release, Sensitivity,
-    Spec, VariableBlock, VariableRef,
+    Spec, Stage, VariableBlock, VariableRef,
 };
 use crate::spelling::{counted, nearest, quoted};
 use crate::{Located, ReadError};
@@ -211,8 +211,10 @@ fn answer_size(spec: &Spec) -> Option<usize> {
         }
         Release::Rows { rows } => Some(rows.len()),
         Release::Identity { variables: None } if blocks.is_empty() => None,
+        // A witness is never released.
         Release::Identity { variables: None } => blocks
             .iter()
+            .filter(|block| block.stage != Stage::Witness)
             .try_fold(0_usize, |sum, b| sum.checked_add(b.size)),
         Release::Identity {
             variables: Some(variables),

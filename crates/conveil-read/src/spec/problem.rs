@@ -46,6 +46,9 @@ pub enum Stage {
     /// `recourse`: may answer to the noise.
     #[default]
     Recourse,
+    /// `decision`: recourse, and a real quantity that somebody carries out, not an epigraph or a
+    /// slack. It may be queried even where its structure looks like one.
+    Decision,
     /// `here-and-now`: decided before the noise.
     HereAndNow,
     /// `witness`: some values of it exist.
@@ -128,6 +131,7 @@ fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
                 None => Stage::default(),
                 Some(stage) => stage.choice(&[
                     ("recourse", Stage::Recourse),
+                    ("decision", Stage::Decision),
                     ("here-and-now", Stage::HereAndNow),
                     ("witness", Stage::Witness),
                 ])?,

@@ -553,9 +553,11 @@ fn push_row(silent: &mut Vec<(usize, Vec<usize>)>, block: usize, row: usize) {
 
 /// The default table (see the module's documentation).
 fn choose(choice: Choice, law: &Law, noises: usize, linear: bool, fixed: bool) -> Choice {
-    if choice != Choice::Auto {
-        return choice;
-    }
+    let factor: Option<Factor> = match choice {
+        Choice::Auto => None,
+        Choice::AutoWith(factor) => Some(factor),
+        stated => return stated,
+    };
     if law.support_bound().is_some() {
         Choice::Bounded
     } else if noises == 1 || !linear {
@@ -563,7 +565,7 @@ fn choose(choice: Choice, law: &Law, noises: usize, linear: bool, fixed: bool) -
     } else if fixed {
         Choice::FixedRecourse
     } else {
-        Choice::RowByRow(None::<Factor>)
+        Choice::RowByRow(factor)
     }
 }
 

@@ -99,6 +99,8 @@ pub struct Task<'a> {
 pub enum Choice {
     /// The table in the module's documentation.
     Auto,
+    /// The same table, with this factor where it says row by row.
+    AutoWith(Factor),
     /// M5a.
     MassBox,
     /// M5b.
@@ -119,7 +121,7 @@ impl Choice {
     /// What users call it.
     pub fn name(&self) -> &'static str {
         match self {
-            Choice::Auto => "auto",
+            Choice::Auto | Choice::AutoWith(_) => "auto",
             Choice::MassBox => "mass box",
             Choice::SampledBox => "sampled box",
             Choice::Scenario => "scenario",

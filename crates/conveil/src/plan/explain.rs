@@ -3,6 +3,7 @@
 use super::Plan;
 use crate::ask::{Ask, Bound, Request};
 use crate::chance::Choice;
+use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::DataMap;
 use crate::solve::Infeasibility;
@@ -45,14 +46,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     let plan = Plan::new(map, ask.clone())?;
     let (feasible, obstacle, binding) = match plan.released().at(theta) {
         Ok(decided) => {
-            let mut prices: Vec<(String, f64)> = decided
-                .prices
-                .iter()
-                .enumerate()
-                .filter(|(_, p)| p.abs() > 1e-6)
-                .map(|(i, p)| (decided.program.row_name(i), *p))
-                .collect();
-            prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            let mut prices = decided.named_prices();
             prices.truncate(10);
             (true, None, prices)
         }
@@ -219,7 +213,7 @@ impl fmt::Display for Explanation {
                 "what makes privacy cost (prices of binding constraints):"
             )?;
             for (name, price) in &self.binding {
-                writeln!(f, "  {name:<28} {price:>14.6}")?;
+                writeln!(f, "  {name:<28} {price:>13.6}")?;
             }
         }
         for t in &self.thresholds {
@@ -229,8 +223,20 @@ impl fmt::Display for Explanation {
                 "largest feasible"
             };
             match t.edge {
-                Some(edge) => writeln!(f, "{word} {:<12} {edge:>14.6}   (now {})", t.what, t.now)?,
-                None => writeln!(f, "no feasible {} in range   (now {})", t.what, t.now)?,
+                Some(edge) => writeln!(
+                    f,
+                    "{word:<17} {:<12} {:>13}   (now {})",
+                    t.what,
+                    short(edge, 6),
+                    short(t.now, 9)
+                )?,
+                None => writeln!(
+                    f,
+                    "no feasible       {:<12} {:>13}   (now {})",
+                    t.what,
+                    "",
+                    short(t.now, 9)
+                )?,
             }
             if let Some(note) = &t.note {
                 writeln!(f, "  {note}")?;

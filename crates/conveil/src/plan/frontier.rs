@@ -2,6 +2,7 @@
 
 use super::Plan;
 use crate::ask::Ask;
+use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::DataMap;
 use crate::solve::{self, Batch};
@@ -154,7 +155,7 @@ impl fmt::Display for Frontier {
             writeln!(
                 f,
                 "  {:>12} {:>14} {:>16} {:>14} {:>10}  {}",
-                row.value,
+                short(row.value, 9),
                 show(row.scale),
                 show(row.objective),
                 show(row.loss),

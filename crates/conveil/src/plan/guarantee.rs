@@ -3,6 +3,7 @@
 use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Sampled};
 use crate::chance::Budget;
+use crate::digits::short;
 use crate::sensitivity::{Calibrated, Certificate};
 use serde::Serialize;
 use std::fmt;
@@ -55,8 +56,8 @@ impl Basis {
             },
             statement: format!(
                 "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}) of {}; a pair chosen by an adversary may be among the rest",
-                1.0 - request.gamma,
-                1.0 - request.beta,
+                short(1.0 - request.gamma, 9),
+                short(1.0 - request.beta, 9),
                 calibrated.pairs,
                 request.seed,
                 request.universe
@@ -198,11 +199,14 @@ impl Guarantee {
         } else {
             format!(
                 "the decision meets all constraints with probability at least {}",
-                1.0 - certified
+                short(1.0 - certified, 9)
             )
         };
         if confidence < 1.0 {
-            text += &format!(", with confidence {confidence} over the public samples");
+            text += &format!(
+                ", with confidence {} over the public samples",
+                short(confidence, 9)
+            );
         }
         if !self.witnesses.is_empty() {
             text += &format!(
@@ -222,18 +226,18 @@ impl fmt::Display for Guarantee {
         writeln!(f, "privacy: {}", self.privacy_text())?;
         writeln!(
             f,
-            "noise: {}, scale {:.6}, lattice step {:.3e}, for a sensitivity of {} ({})",
+            "noise: {}, scale {}, lattice step {}, for a sensitivity of {} ({})",
             self.privacy.mechanism(),
-            self.scale,
-            self.step,
-            self.sensitivity,
+            short(self.scale, 6),
+            short(self.step, 4),
+            short(self.sensitivity, 9),
             self.privacy.norm().symbol()
         )?;
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         writeln!(f, "{}", self.budget)?;
         write!(
             f,
-            "assumes: everything in the ask was fixed without looking at the private data"
+            "assumes: everything that was asked for was fixed without looking at the private data"
         )
     }
 }

@@ -73,6 +73,27 @@ pub struct Decided {
     pub seconds: (f64, f64),
 }
 
+impl Decided {
+    /// The prices that are not zero, largest first: the multiplier of a linear row, the norm of the multipliers of any
+    /// other cone.
+    pub fn named_prices(&self) -> Vec<(String, f64)> {
+        let mut prices: Vec<(String, f64)> = Vec::new();
+        for block in self.program.constraints() {
+            if block.cone().is_linear() {
+                let rows = block.range();
+                prices.extend(rows.map(|i| (self.program.row_name(i), self.prices[i])));
+            } else {
+                let price = crate::program::norm(&self.prices[block.range()]);
+                prices.push((block.name().to_string(), price));
+            }
+        }
+        let largest = prices.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
+        prices.retain(|p| p.1.abs() > 1e-6 * largest.max(1e-12));
+        prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        prices
+    }
+}
+
 /// The released map.
 #[derive(Debug)]
 pub struct ReleasedMap<'m> {

@@ -2,6 +2,7 @@
 
 use super::{Decided, Empirical, Plan};
 use crate::chance::Budget;
+use crate::digits::counted;
 use crate::solve::Solution;
 use serde::Serialize;
 use std::fmt;
@@ -29,7 +30,7 @@ pub struct CuratorReport {
     pub mean: Vec<(String, f64)>,
     /// Standard deviation of each variable under the rule, by name.
     pub deviation: Vec<(String, f64)>,
-    /// Prices by row: multipliers of the constraints that bind.
+    /// Prices of the constraints that bind: the multiplier of a linear row, the norm of a cone's multipliers otherwise.
     pub prices: Vec<(String, f64)>,
     /// The η table.
     pub budget: Budget,
@@ -72,15 +73,6 @@ impl CuratorReport {
                 std_dev * crate::program::norm(&row)
             })
             .collect();
-        let largest = decided.prices.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let mut prices: Vec<(String, f64)> = decided
-            .prices
-            .iter()
-            .enumerate()
-            .filter(|(_, v)| v.abs() > 1e-6 * largest.max(1e-12))
-            .map(|(i, v)| (program.row_name(i), *v))
-            .collect();
-        prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let loss = decided.objective - optimum.objective;
         let budget = plan.guarantee().budget().clone();
         CuratorReport {
@@ -102,7 +94,7 @@ impl CuratorReport {
             scale: plan.law().scale(),
             mean: named(&decided.mean),
             deviation: named(&deviation),
-            prices,
+            prices: decided.named_prices(),
             certified: budget.certified(),
             budget,
             empirical,
@@ -129,6 +121,7 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fm
     Ok(())
 }
 
+/// Without the warnings: a caller shows them where warnings go.
 impl fmt::Display for CuratorReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -145,7 +138,7 @@ impl fmt::Display for CuratorReport {
         writeln!(f, "cost of privacy        {:>16.6}{percent}", self.loss)?;
         writeln!(
             f,
-            "infeasible             at most {:.4}% certified, {} measured",
+            "infeasible             at most {:.4}% certified; measured {}",
             100.0 * self.certified,
             self.empirical
         )?;
@@ -155,15 +148,12 @@ impl fmt::Display for CuratorReport {
         if !self.prices.is_empty() {
             list(f, "prices of binding constraints", &self.prices)?;
         }
-        for warning in &self.warnings {
-            writeln!(f, "warning: {warning}")?;
-        }
         writeln!(f, "check: {}", self.check)?;
         write!(
             f,
-            "lifted to {} variables and {} rows; seconds: lift {:.3}, solve {:.3}, optimum {:.3}, measuring {:.3}",
-            self.lifted_size.0,
-            self.lifted_size.1,
+            "lifted to {} and {}; seconds: lift {:.3}, solve {:.3}, optimum {:.3}, measuring {:.3}",
+            counted(self.lifted_size.0, "variable"),
+            counted(self.lifted_size.1, "row"),
             self.seconds[0],
             self.seconds[1],
             self.seconds[2],

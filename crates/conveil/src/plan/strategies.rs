@@ -599,19 +599,28 @@ impl fmt::Display for Comparison {
         writeln!(f, "optimum without noise {:.6}", self.optimum)?;
         writeln!(
             f,
-            "  {:<17} {:>10} {:>12} {:>12} {:>14}  status",
-            "strategy", "loss", "sampled", "infeasible", "sampled"
+            "  {:<17} {:>19} {:>19}",
+            "", "loss in %", "infeasible in %"
         )?;
-        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.3}%"));
+        writeln!(
+            f,
+            "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  status",
+            "strategy", "exact", "drawn", "exact", "drawn", "draws"
+        )?;
+        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.3}"));
         for row in &self.rows {
             writeln!(
                 f,
-                "  {:<17} {:>10} {:>12} {:>12} {:>14}  {}",
+                "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  {}",
                 row.strategy,
                 show(row.loss_percent),
                 show(row.sampled_loss_percent),
                 show(row.infeasible_percent),
                 show(row.sampled_infeasible_percent),
+                match row.draws {
+                    0 => "–".to_string(),
+                    draws => draws.to_string(),
+                },
                 row.status
             )?;
         }

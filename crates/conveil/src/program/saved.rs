@@ -22,7 +22,9 @@ impl Program {
         } else {
             variables
         };
-        let named: usize = variables.iter().map(|v| v.len).sum();
+        let named = variables
+            .iter()
+            .fold(0usize, |sum, v| sum.saturating_add(v.len));
         if named != saved.q.len() {
             return Err(Error::input(format!(
                 "the named variables have {named} entries in all, but the problem has {} columns",

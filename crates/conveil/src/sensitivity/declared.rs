@@ -55,7 +55,7 @@ impl Certificate for Declared {
     fn statement(&self) -> String {
         format!(
             "the user states that adjacent datasets move the answer by at most {} in the {} norm, because: {}",
-            self.bound,
+            crate::digits::short(self.bound, 9),
             self.norm.symbol(),
             self.reason
         )

@@ -1,0 +1,170 @@
+//! The flags, each documented once: what clap reads is what `--help` shows.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use conveil::plan::Axis;
+
+/// Exit code of a command line that cannot be read: bad input, like a bad spec.
+const USAGE: u8 = 2;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  2  bad command line, spec or input
+  3  the program itself is infeasible or unbounded
+  4  feasible, but not with this noise or privacy
+  6  the solver failed, or was interrupted
+
+A first example:
+  conveil check examples/specs/scalar-lp.toml";
+
+/// Releases answers from convex optimization models without giving away the data behind them.
+///
+/// A spec file (TOML) says which program is solved, which of its numbers are private, what would be released and with
+/// which promises. Conveil makes the decision a linear function of the privacy noise, so that the answer is
+/// differentially private and still feasible. Results go to standard output, progress and warnings to standard error.
+#[derive(Debug, Parser)]
+#[command(name = "conveil", version, after_help = EXIT_CODES, subcommand_required = false)]
+struct Line {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a spec would release and guarantee, without using the private values
+    #[command(after_help = "Example:\n  conveil check examples/specs/two-generators.toml")]
+    Check(Common),
+    /// Solve on the private data and report to the curator; nothing is released
+    #[command(after_help = "Example:\n  conveil solve examples/specs/two-generators.toml")]
+    Solve(Common),
+    /// Compare all strategies side by side on the same noise
+    #[command(
+        after_help = "Example:\n  conveil compare examples/specs/scalar-lp.toml --draws 10000 --seed 7"
+    )]
+    Compare(Study),
+    /// Explain what holds the program back, and how far epsilon, alpha and eta can go
+    #[command(after_help = "Example:\n  conveil explain examples/specs/portfolio.toml")]
+    Explain(Common),
+    /// Tabulate the loss against epsilon, alpha or eta
+    #[command(
+        after_help = "Example:\n  conveil frontier examples/specs/scalar-lp.toml --over epsilon --values 0.3,1,3"
+    )]
+    Frontier(Sweep),
+}
+
+/// What every verb takes.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// The spec file; paths in it are relative to its directory
+    #[arg(value_name = "SPEC.toml")]
+    pub(crate) spec: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// How the result is shown.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Output {
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress and no timings on standard error; warnings stay
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct Study {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// How many draws of the noise [default: the spec's, 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(crate) draws: Option<u64>,
+    /// The seed of the draws [default: the spec's, 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+/// `frontier`.
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// What varies
+    #[arg(long, value_enum, default_value = "epsilon")]
+    pub(crate) over: Over,
+    /// Its values, separated by commas [default: 1/8 to 8 times the spec's own]
+    #[arg(long, value_name = "V,V,…", value_delimiter = ',', value_parser = positive)]
+    pub(crate) values: Option<Vec<f64>>,
+}
+
+/// The axis of a frontier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Over {
+    /// The privacy parameter ε
+    Epsilon,
+    /// The distance α between neighbouring datasets
+    Alpha,
+    /// The probability η of an infeasible decision
+    Eta,
+}
+
+impl Over {
+    pub(crate) fn axis(self) -> Axis {
+        match self {
+            Over::Epsilon => Axis::Epsilon,
+            Over::Alpha => Axis::Alpha,
+            Over::Eta => Axis::Eta,
+        }
+    }
+}
+
+impl Command {
+    /// How its result is shown.
+    pub(crate) fn output(&self) -> Output {
+        match self {
+            Command::Check(common) | Command::Solve(common) | Command::Explain(common) => {
+                common.output
+            }
+            Command::Compare(study) => study.common.output,
+            Command::Frontier(sweep) => sweep.common.output,
+        }
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("must be a positive number".into()),
+    }
+}
+
+/// The command, or the exit code after help or a usage error was printed.
+pub(crate) fn read() -> Result<Command, ExitCode> {
+    let line = Line::try_parse().map_err(|error| {
+        // Neither a closed pipe nor anything else about the terminal is worth a panic.
+        let _ = error.print();
+        ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+    })?;
+    line.command.ok_or_else(|| {
+        let help = Line::command().render_long_help();
+        let _ = write!(std::io::stdout(), "{help}");
+        ExitCode::SUCCESS
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_are_consistent() {
+        Line::command().debug_assert();
+    }
+}

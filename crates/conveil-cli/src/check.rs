@@ -1,0 +1,267 @@
+//! What `check` shows: public facts alone. Two specs that differ in private values only have the same check.
+
+use std::fmt;
+
+use conveil::chance::Budget;
+use conveil::plan::{Basis, Plan};
+use conveil::program::{Cone, Holds, Parameter, Program, Stage};
+use serde::Serialize;
+
+use crate::inputs::Inputs;
+use crate::wishes;
+
+/// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// Always false: this document tells nothing about the private values.
+    pub private: bool,
+    /// The problem file.
+    pub problem: String,
+    /// Columns of the program.
+    pub columns: usize,
+    /// Rows of the program.
+    pub rows: usize,
+    /// Whether the cost is quadratic.
+    pub quadratic: bool,
+    /// The variable blocks.
+    pub variables: Vec<VariableLine>,
+    /// The constraint blocks.
+    pub constraints: Vec<ConstraintLine>,
+    /// The private parameters.
+    pub parameters: Vec<ParameterLine>,
+    /// Which datasets must be indistinguishable.
+    pub adjacency: String,
+    /// The public set of datasets, if one is stated.
+    pub universe: Option<String>,
+    /// The names of the released numbers.
+    pub released: Vec<String>,
+    /// The guarantee in numbers.
+    pub guarantee: GuaranteeLine,
+    /// The guarantee in words.
+    pub text: String,
+    /// What a careful reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// A variable block.
+#[derive(Debug, Clone, Serialize)]
+pub struct VariableLine {
+    /// Its name.
+    pub name: String,
+    /// How many columns it takes.
+    pub size: usize,
+    /// `recourse`, `decision`, `here-and-now` or `witness`.
+    pub stage: &'static str,
+}
+
+/// A constraint block.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConstraintLine {
+    /// Its name.
+    pub name: String,
+    /// The kind of its cone.
+    pub cone: &'static str,
+    /// How many rows it takes.
+    pub rows: usize,
+    /// `with-noise`, `always` or `at-the-mean`.
+    pub holds: &'static str,
+}
+
+/// A private parameter: where it enters, never its value.
+#[derive(Debug, Clone, Serialize)]
+pub struct ParameterLine {
+    /// Its name.
+    pub name: String,
+    /// The numbers of the program that depend on it.
+    pub enters: Vec<String>,
+    /// The public bounds that its value is clipped to.
+    pub bounds: Option<(f64, f64)>,
+}
+
+/// The guarantee in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub struct GuaranteeLine {
+    /// The law of the noise.
+    pub mechanism: &'static str,
+    /// ε.
+    pub epsilon: f64,
+    /// δ, 0 for pure differential privacy.
+    pub delta: f64,
+    /// What the claim rests on.
+    pub basis: Basis,
+    /// Δ.
+    pub sensitivity: f64,
+    /// The scale of the noise.
+    pub scale: f64,
+    /// The step of the lattice of released numbers.
+    pub step: f64,
+    /// The certified probability of an infeasible decision, at most η.
+    pub certified: f64,
+    /// How η is divided.
+    pub budget: Budget,
+}
+
+impl Check {
+    /// Collects the facts.
+    pub fn new(inputs: &Inputs, plan: &Plan<'_>) -> Self {
+        let map = plan.released().map();
+        let program = map.template();
+        let guarantee = plan.guarantee();
+        let universe = wishes::universe(&inputs.spec.private).and_then(Result::ok);
+        Check {
+            private: false,
+            problem: inputs.problem_name.clone(),
+            columns: program.columns(),
+            rows: program.rows(),
+            quadratic: program.p().nnz() > 0,
+            variables: variables(program),
+            constraints: constraints(program),
+            parameters: map.parameters().iter().map(parameter).collect(),
+            adjacency: wishes::adjacency(inputs.spec.private.adjacency.value).to_string(),
+            universe: universe.map(|universe| universe.to_string()),
+            released: plan.released().query().labels().to_vec(),
+            guarantee: GuaranteeLine {
+                mechanism: guarantee.privacy().mechanism(),
+                epsilon: guarantee.privacy().epsilon(),
+                delta: guarantee.privacy().delta(),
+                basis: guarantee.basis().clone(),
+                sensitivity: guarantee.sensitivity(),
+                scale: guarantee.scale(),
+                step: guarantee.step(),
+                certified: guarantee.budget().certified(),
+                budget: guarantee.budget().clone(),
+            },
+            text: guarantee.to_string(),
+            warnings: plan.warnings().to_vec(),
+        }
+    }
+}
+
+fn variables(program: &Program) -> Vec<VariableLine> {
+    let blocks = program.variables().iter();
+    blocks
+        .map(|block| VariableLine {
+            name: block.name().into(),
+            size: block.range().len(),
+            stage: match block.stage() {
+                Stage::Recourse if block.is_decision() => "decision",
+                Stage::Recourse => "recourse",
+                Stage::HereAndNow => "here-and-now",
+                Stage::Witness => "witness",
+            },
+        })
+        .collect()
+}
+
+fn constraints(program: &Program) -> Vec<ConstraintLine> {
+    let blocks = program.constraints().iter();
+    blocks
+        .map(|block| ConstraintLine {
+            name: block.name().into(),
+            cone: block.cone().kind(),
+            rows: block.range().len(),
+            holds: match block.holds() {
+                // AX = 0: an equality holds for every noise (M4).
+                _ if matches!(block.cone(), Cone::Zero(_)) => "always",
+                Holds::WithNoise => "with-noise",
+                Holds::Always => "always",
+                Holds::AtTheMean => "at-the-mean",
+            },
+        })
+        .collect()
+}
+
+fn parameter(parameter: &Parameter) -> ParameterLine {
+    ParameterLine {
+        name: parameter.name().into(),
+        enters: parameter
+            .locations()
+            .iter()
+            .map(|location| location.place.to_string())
+            .collect(),
+        bounds: parameter.bounds(),
+    }
+}
+
+/// Lines shown of a long list.
+const SHOWN: usize = 12;
+
+fn list<T>(
+    f: &mut fmt::Formatter,
+    title: &str,
+    items: &[T],
+    line: impl Fn(&T) -> String,
+) -> fmt::Result {
+    writeln!(f, "{title}:")?;
+    for item in items.iter().take(SHOWN) {
+        writeln!(f, "  {}", line(item))?;
+    }
+    if items.len() > SHOWN {
+        writeln!(f, "  … and {} more (see --json)", items.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "CHECK: public, no private value was used")?;
+        let cost = if self.quadratic {
+            "quadratic"
+        } else {
+            "linear"
+        };
+        writeln!(
+            f,
+            "problem: {}: {} and {}, {cost} cost",
+            self.problem,
+            counted(self.columns, "variable"),
+            counted(self.rows, "constraint row"),
+        )?;
+        let names = |names: &mut dyn Iterator<Item = &str>| {
+            names.map(|n| n.chars().count()).max().unwrap_or(0).min(28)
+        };
+        let width = names(
+            &mut (self.variables.iter().map(|v| v.name.as_str()))
+                .chain(self.constraints.iter().map(|c| c.name.as_str()))
+                .chain(self.parameters.iter().map(|p| p.name.as_str())),
+        );
+        list(f, "variables", &self.variables, |v| {
+            let entries = counted_entries(v.size);
+            format!("{:<width$}  {entries:<12} {}", v.name, v.stage)
+        })?;
+        list(f, "constraints", &self.constraints, |c| {
+            let kind = format!("{}, {}", c.cone, counted(c.rows, "row"));
+            format!("{:<width$}  {kind:<24} {}", c.name, c.holds)
+        })?;
+        list(f, "private", &self.parameters, |p| {
+            let enters = shortened(&p.enters);
+            let bounds = p.bounds.map_or(String::new(), |(low, high)| {
+                format!(", clipped to [{low}, {high}]")
+            });
+            format!("{:<width$}  enters {enters}{bounds}", p.name)
+        })?;
+        if let Some(universe) = &self.universe {
+            writeln!(f, "universe: {universe}")?;
+        }
+        writeln!(f)?;
+        writeln!(f, "{}", self.text)?;
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        Ok(())
+    }
+}
+
+fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+fn counted_entries(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "entry" } else { "entries" })
+}
+
+fn shortened(places: &[String]) -> String {
+    let shown = places.iter().take(6).cloned().collect::<Vec<_>>();
+    let more = if places.len() > 6 { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}

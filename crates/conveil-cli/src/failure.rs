@@ -1,0 +1,89 @@
+//! What went wrong, for people, and the exit code that says it to programs.
+
+use std::fmt;
+
+use conveil::Error;
+use conveil_read::{Located, ReadError};
+
+/// The exit code of a bad spec or input.
+const BAD_INPUT: u8 = 2;
+
+/// The exit code of an output that could not be written.
+const NOT_WRITTEN: u8 = 6;
+
+/// A message that names the file and what to do next, with its exit code. Messages may depend on private data: they are
+/// the curator's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    message: String,
+    exit_code: u8,
+}
+
+impl Failure {
+    /// A bad spec, problem or file.
+    pub fn input(message: impl Into<String>) -> Self {
+        Failure {
+            message: message.into(),
+            exit_code: BAD_INPUT,
+        }
+    }
+
+    /// The report could not be written.
+    pub fn not_written(why: &std::io::Error) -> Self {
+        Failure {
+            message: format!("cannot write the report to standard output: {why}"),
+            exit_code: NOT_WRITTEN,
+        }
+    }
+
+    /// What the engine says about the file `name`, and the way out where there is one.
+    pub fn engine(name: &str, error: &Error) -> Self {
+        let help = match error {
+            Error::NoiseDoesNotFit(_) => format!(
+                "\n  help: `conveil explain {name}` finds the smallest epsilon or eta, or the largest alpha, that fits"
+            ),
+            Error::Infeasible(_) => {
+                "\n  help: the data and the limits contradict each other before any noise is added"
+                    .into()
+            }
+            Error::NotAttainable(_) => {
+                "\n  help: a larger epsilon, a smaller universe or wider constraints may help"
+                    .into()
+            }
+            _ => String::new(),
+        };
+        let message = match error {
+            Error::Cancelled => "interrupted; nothing was released".into(),
+            _ => format!("{name}: {error}{help}"),
+        };
+        Failure {
+            message,
+            exit_code: error.exit_code(),
+        }
+    }
+
+    /// What the engine says about a value of the spec `name`, with its line and column.
+    pub fn located<T>(name: &str, place: &Located<T>, error: &Error) -> Self {
+        Failure {
+            message: place.error(name, error.to_string()).to_string(),
+            exit_code: error.exit_code(),
+        }
+    }
+
+    /// The process's exit code.
+    pub fn exit_code(&self) -> u8 {
+        self.exit_code
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Failure::input(error.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}", self.message)
+    }
+}

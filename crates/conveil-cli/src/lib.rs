@@ -1,0 +1,60 @@
+//! The `conveil` command line: a spec file in, a report out.
+//!
+//! One straight road: [`inputs`] reads the spec and its problem, [`model`] turns them into the public map θ ↦ program
+//! and, separately, the private θ, [`wishes`] into what is asked of the engine; [`verbs`] does what the user wants with
+//! them. `check` takes the public half of that road only.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod arguments;
+pub mod check;
+pub mod failure;
+pub mod inputs;
+pub mod model;
+mod terminal;
+mod verbs;
+pub mod wishes;
+
+use std::process::ExitCode;
+
+use arguments::Command;
+use conveil::solve::Cancel;
+use terminal::Terminal;
+
+/// The exit code of a second interruption, as of an error of the solver: the work did not end.
+const INTERRUPTED: i32 = 6;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let command = match arguments::read() {
+        Ok(command) => command,
+        Err(ended) => return ended,
+    };
+    let cancel = Cancel::default();
+    let watched = cancel.clone();
+    // Without a handler an interruption ends the process at once, which is as well.
+    let _ = ctrlc::set_handler(move || {
+        if watched.is_raised() {
+            std::process::exit(INTERRUPTED);
+        }
+        watched.raise();
+    });
+    let terminal = Terminal::new(command.output());
+    match run(&command, &terminal, &cancel) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            terminal.say(&format!("error: {failure}"));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), failure::Failure> {
+    match command {
+        Command::Check(common) => verbs::check(common, terminal, cancel),
+        Command::Solve(common) => verbs::solve(common, terminal, cancel),
+        Command::Compare(study) => verbs::compare(study, terminal, cancel),
+        Command::Explain(common) => verbs::explain(common, terminal, cancel),
+        Command::Frontier(sweep) => verbs::frontier(sweep, terminal, cancel),
+    }
+}

@@ -1,0 +1,129 @@
+//! The two streams: results to standard output, everything else to standard error.
+
+use std::fmt;
+use std::io::{ErrorKind, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use conveil::solve::{Batch, Cancel};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::arguments::Output;
+use crate::failure::Failure;
+
+/// Where results and remarks go.
+pub(crate) struct Terminal {
+    output: Output,
+    stages: Mutex<Vec<(&'static str, f64)>>,
+}
+
+impl Terminal {
+    pub(crate) fn new(output: Output) -> Self {
+        Terminal {
+            output,
+            stages: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The result: JSON or text, on standard output. A reader that has seen enough closes the pipe: that is no failure.
+    pub(crate) fn show<R: Serialize + fmt::Display>(&self, report: &R) -> Result<(), Failure> {
+        let mut text = if self.output.json {
+            serde_json::to_string_pretty(report).map_err(|e| Failure::not_written(&e.into()))?
+        } else {
+            report.to_string()
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::not_written(&error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A remark on standard error; nobody may be listening.
+    pub(crate) fn say(&self, text: &str) {
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+
+    /// Runs a stage and remembers how long it took.
+    pub(crate) fn stage<T>(&self, name: &'static str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let value = work();
+        if let Ok(mut stages) = self.stages.lock() {
+            stages.push((name, start.elapsed().as_secs_f64()));
+        }
+        value
+    }
+
+    /// The stages' timings, on standard error.
+    pub(crate) fn say_timings(&self) {
+        if self.output.quiet {
+            return;
+        }
+        if let Ok(stages) = self.stages.lock() {
+            let times: Vec<String> = stages
+                .iter()
+                .map(|(name, seconds)| format!("{name} {seconds:.2} s"))
+                .collect();
+            self.say(&times.join(", "));
+        }
+    }
+
+    /// A progress bar on standard error, hidden when quiet or not on a terminal.
+    pub(crate) fn progress(&self, what: &'static str) -> Progress {
+        let target = if self.output.quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
+        if let Ok(style) = ProgressStyle::with_template("{msg} {spinner} {elapsed}") {
+            bar.set_style(style);
+        }
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Progress { bar }
+    }
+}
+
+/// A bar that a batch of solves moves; gone when dropped.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A batch that moves this bar and watches the flag.
+    pub(crate) fn batch(&self, threads: Option<usize>, cancel: &Cancel) -> Batch<'_> {
+        let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} {elapsed}");
+        if let Ok(style) = style {
+            self.bar.set_style(style);
+        }
+        let batch = Batch::new().cancel(cancel.clone()).progress(|done, total| {
+            // A hundred steps are as smooth as millions.
+            let step = (total / 100).max(1);
+            if done.is_multiple_of(step) || done == total {
+                self.bar.set_length(total as u64);
+                self.bar.set_position(done as u64);
+            }
+        });
+        match threads {
+            None => batch,
+            Some(threads) => batch.threads(threads),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

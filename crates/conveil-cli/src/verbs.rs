@@ -1,0 +1,182 @@
+//! The verbs: check, solve, compare, explain, frontier. None of them releases anything.
+
+use conveil::plan::{self, Plan};
+use conveil::program::{AffineMap, DataMap};
+use conveil::solve::Cancel;
+
+use crate::arguments::{Common, Over, Study, Sweep};
+use crate::check::Check;
+use crate::failure::Failure;
+use crate::inputs::Inputs;
+use crate::terminal::Terminal;
+use crate::{model, wishes};
+
+/// Factors of the default grid of a frontier: powers of two, so that its values are round where the spec's is.
+const GRID: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+
+/// η must stay below one half.
+const ETA_END: f64 = 0.5;
+
+/// Public facts only: the private values are not even looked up. No timings either, so that nothing but public
+/// differences shows.
+pub(crate) fn check(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let inputs = Inputs::open(&common.spec)?;
+    let map = model::map(&inputs)?;
+    let plan = planned(&inputs, &map, terminal, cancel)?;
+    terminal.show(&Check::new(&inputs, &plan))
+}
+
+/// The curator report.
+pub(crate) fn solve(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let (inputs, map, theta) = opened(common, terminal)?;
+    let plan = terminal.stage("plan", || planned(&inputs, &map, terminal, cancel))?;
+    warn(&plan, terminal);
+    let curated = {
+        let _spinner = terminal.progress("solving");
+        terminal.stage("solve", || plan.curate(&theta))
+    };
+    let curated = curated.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    terminal.show(curated.report())?;
+    terminal.say_timings();
+    Ok(())
+}
+
+/// All strategies on the same noise.
+pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let (inputs, map, theta) = opened(&study.common, terminal)?;
+    let plan = terminal.stage("plan", || planned(&inputs, &map, terminal, cancel))?;
+    warn(&plan, terminal);
+    let draws = study.draws.unwrap_or(inputs.spec.study.draws as u64);
+    let seed = study.seed.unwrap_or(inputs.spec.study.seed);
+    let comparison = {
+        let progress = terminal.progress("comparing");
+        let batch = progress.batch(inputs.spec.solver.threads, cancel);
+        terminal.stage("compare", || {
+            plan::compare(&plan, &theta, draws, seed, &batch)
+        })
+    };
+    let comparison = comparison.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    terminal.show(&comparison)?;
+    terminal.say_timings();
+    Ok(())
+}
+
+/// What holds it back, and how far it can go.
+pub(crate) fn explain(
+    common: &Common,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let (inputs, map, theta) = opened(common, terminal)?;
+    let ask = wishes::ask(&inputs, &map, cancel)?;
+    let explanation = {
+        let _spinner = terminal.progress("explaining");
+        terminal.stage("explain", || plan::explain(&map, &ask, &theta))
+    };
+    let explanation = explanation.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    terminal.show(&explanation)?;
+    terminal.say_timings();
+    Ok(())
+}
+
+/// Loss against ε, α or η.
+pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let (inputs, map, theta) = opened(&sweep.common, terminal)?;
+    let values = match &sweep.values {
+        Some(values) => values.clone(),
+        None => grid(&inputs, sweep.over)?,
+    };
+    let ask = wishes::ask(&inputs, &map, cancel)?;
+    let frontier = {
+        let progress = terminal.progress("frontier");
+        let batch = progress.batch(inputs.spec.solver.threads, cancel);
+        terminal.stage("frontier", || {
+            plan::frontier(&map, &ask, &theta, sweep.over.axis(), &values, &batch)
+        })
+    };
+    let frontier = frontier.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    terminal.show(&frontier)?;
+    terminal.say_timings();
+    Ok(())
+}
+
+/// The inputs, the public map and the private θ.
+fn opened(common: &Common, terminal: &Terminal) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
+    let inputs = Inputs::open(&common.spec)?;
+    let map = model::map(&inputs)?;
+    let theta = model::dataset(&inputs)?;
+    for warning in remarks(&inputs, &map, &theta) {
+        terminal.say(&format!("warning: {warning}"));
+    }
+    Ok((inputs, map, theta))
+}
+
+/// What the curator should know about the private values.
+fn remarks(inputs: &Inputs, map: &AffineMap, theta: &[f64]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (parameter, &value) in map.parameters().iter().zip(theta) {
+        if let Some((low, high)) = parameter.bounds()
+            && !(low..=high).contains(&value)
+        {
+            remarks.push(format!(
+                "the value of `{}` lies outside its public bounds and is clipped to [{low}, {high}]",
+                parameter.name()
+            ));
+        }
+    }
+    if let Some(Ok(universe)) = wishes::universe(&inputs.spec.private)
+        && !universe.contains(theta)
+    {
+        remarks.push(
+            "the private values lie outside the stated universe: a guarantee over that universe does not cover them".into(),
+        );
+    }
+    remarks
+}
+
+fn planned<'m>(
+    inputs: &Inputs,
+    map: &'m dyn DataMap,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<Plan<'m>, Failure> {
+    let ask = wishes::ask(inputs, map, cancel)?;
+    let progress = terminal.progress("planning");
+    let batch = progress.batch(inputs.spec.solver.threads, cancel);
+    Plan::with_batch(map, ask, &batch).map_err(|e| Failure::engine(&inputs.spec_name, &e))
+}
+
+fn warn(plan: &Plan<'_>, terminal: &Terminal) {
+    for warning in plan.warnings() {
+        terminal.say(&format!("warning: {warning}"));
+    }
+}
+
+/// A geometric grid around the spec's own value.
+fn grid(inputs: &Inputs, over: Over) -> Result<Vec<f64>, Failure> {
+    let spec = &inputs.spec;
+    let centre = match over {
+        Over::Epsilon => spec.privacy.epsilon,
+        Over::Eta => spec.feasibility.eta,
+        Over::Alpha => {
+            let adjacency = &spec.private.adjacency;
+            adjacency.value.alpha().ok_or_else(|| {
+                adjacency
+                    .error(
+                        &inputs.spec_name,
+                        "a frontier over alpha needs an adjacency with an alpha",
+                    )
+                    .with_help("one-entry, l1 and l2 have one")
+            })?
+        }
+    };
+    let end = match over {
+        Over::Eta => ETA_END,
+        _ => f64::MAX,
+    };
+    Ok(GRID
+        .iter()
+        .map(|factor| factor * centre)
+        .filter(|value| *value > 0.0 && *value < end)
+        .collect())
+}

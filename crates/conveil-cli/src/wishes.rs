@@ -1,0 +1,323 @@
+//! The spec's wishes as the engine's ask: query, adjacency, privacy, feasibility, risk. All of it public.
+
+use conveil::ask::{self, Ask, Bound, Privacy, Query, Request, Sampled};
+use conveil::chance::{self, BlockChoice, Choice};
+use conveil::noise;
+use conveil::program::{DataMap, Program};
+use conveil::risk::{self, Cvar, CvarForm};
+use conveil::solve::{Cancel, Settings};
+use conveil_read::Located;
+use conveil_read::spec::{
+    Adjacency, BlockEta, Calibration, Factor, Feasibility, FeasibilityBlock, Mechanism, Method,
+    Objective, Private, Release, Risk, RiskForm, SampleSize, SampledMap, Sensitivity, Spec, Split,
+    Universe, VariableRef, VarianceControl, Weight,
+};
+
+use crate::failure::Failure;
+use crate::inputs::Inputs;
+
+/// What the spec asks of this map. Raising `cancel` stops the engine's work on it.
+pub fn ask(inputs: &Inputs, map: &dyn DataMap, cancel: &Cancel) -> Result<Ask, Failure> {
+    let (name, spec) = (inputs.spec_name.as_str(), &inputs.spec);
+    let engine = |error: conveil::Error| Failure::engine(name, &error);
+    check_variables(name, spec, map)?;
+    let settings = Settings::default()
+        .with_tolerance(spec.solver.tolerance)
+        .map_err(engine)?
+        .with_cancel(cancel.clone());
+    let mut ask = Ask::new(query(&spec.query.release))
+        .adjacency(adjacency(spec.private.adjacency.value))
+        .privacy(privacy(spec))
+        .sensitivity(sensitivity(spec).map_err(engine)?)
+        .feasibility(feasibility(name, &spec.feasibility, map.template())?)
+        .risk(risk(&spec.risk))
+        .settings(settings);
+    if let Some(shape) = &spec.query.shape {
+        ask = ask.shape(shape.value.clone());
+    }
+    if let Some(step) = spec.lattice.step {
+        ask = ask.lattice(step);
+    }
+    if let Some(threads) = spec.solver.threads {
+        ask = ask.threads(threads);
+    }
+    Ok(ask)
+}
+
+/// The universe that the spec states, if any.
+pub fn universe(private: &Private) -> Option<conveil::Result<ask::Universe>> {
+    private
+        .universe
+        .as_ref()
+        .map(|universe| match &universe.value {
+            Universe::Box { center, half_width } => {
+                ask::Universe::around(center.clone(), half_width.clone())
+            }
+            Universe::Discs {
+                center,
+                radius,
+                dimension,
+            } => ask::Universe::discs(center.clone(), radius.clone(), *dimension),
+        })
+}
+
+/// Complains about single variables where they stand; what they do together is for the plan.
+fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Failure> {
+    let exists = |variable: &Located<VariableRef>| {
+        let found = map.template().find_variables(&variable.value.to_string());
+        found.map_err(|e| Failure::located(name, variable, &e))
+    };
+    let may_be_released = |variable: &Located<VariableRef>| {
+        let alone = Query::Variables(vec![variable.value.to_string()]);
+        alone
+            .resolve(map)
+            .map_err(|e| Failure::located(name, variable, &e))
+    };
+    match &spec.query.release {
+        Release::Cost => {}
+        Release::Identity { variables } | Release::Sum { variables } => {
+            for variable in variables.iter().flatten() {
+                may_be_released(variable)?;
+            }
+        }
+        Release::Weighted { weights } => {
+            for weight in weights {
+                may_be_released(&weight.variable)?;
+            }
+        }
+        Release::Rows { rows } => {
+            for weight in rows.iter().flatten() {
+                may_be_released(&weight.variable)?;
+            }
+        }
+        Release::AtMost { epigraph, slope } => {
+            exists(epigraph)?;
+            for weight in slope {
+                exists(&weight.variable)?;
+            }
+        }
+    }
+    for variable in spec.risk.variances.iter().flat_map(|term| &term.variables) {
+        exists(variable)?;
+    }
+    Ok(())
+}
+
+fn query(release: &Release) -> Query {
+    match release {
+        Release::Cost => Query::Cost,
+        Release::Identity { variables: None } => Query::Identity,
+        Release::Identity {
+            variables: Some(list),
+        } => Query::Variables(names(list)),
+        Release::Sum { variables } => Query::Sum(names(variables.as_deref().unwrap_or(&[]))),
+        Release::Weighted { weights } => Query::Weighted(weighted(weights)),
+        Release::Rows { rows } => Query::Rows(rows.iter().map(|row| weighted(row)).collect()),
+        Release::AtMost { epigraph, slope } => Query::AtMost {
+            epigraph: epigraph.value.to_string(),
+            slope: weighted(slope),
+        },
+    }
+}
+
+fn names(variables: &[Located<VariableRef>]) -> Vec<String> {
+    variables.iter().map(|v| v.value.to_string()).collect()
+}
+
+fn weighted(weights: &[Weight]) -> Vec<(String, f64)> {
+    weights
+        .iter()
+        .map(|w| (w.variable.value.to_string(), w.weight))
+        .collect()
+}
+
+/// The adjacency that the spec states.
+pub fn adjacency(adjacency: Adjacency) -> ask::Adjacency {
+    match adjacency {
+        Adjacency::OneEntry { alpha } => ask::Adjacency::OneEntry { alpha },
+        Adjacency::L1 { alpha } => ask::Adjacency::L1 { alpha },
+        Adjacency::L2 { alpha } => ask::Adjacency::L2 { alpha },
+        Adjacency::OneRecord { record } => ask::Adjacency::OneRecord { len: record },
+        Adjacency::Universe => ask::Adjacency::Universe,
+    }
+}
+
+fn privacy(spec: &Spec) -> Privacy {
+    let epsilon = spec.privacy.epsilon;
+    match spec.privacy.mechanism {
+        Mechanism::Laplace => Privacy::Laplace { epsilon },
+        Mechanism::Gaussian { delta, calibration } => Privacy::Gaussian {
+            epsilon,
+            delta,
+            calibration: match calibration {
+                Calibration::Analytic => ask::Calibration::Analytic,
+                Calibration::Classic => ask::Calibration::Classic,
+            },
+        },
+        Mechanism::TruncatedLaplace { delta } => Privacy::TruncatedLaplace { epsilon, delta },
+    }
+}
+
+fn sensitivity(spec: &Spec) -> conveil::Result<Request> {
+    Ok(match &spec.privacy.sensitivity.value {
+        Sensitivity::Declared { value, reason } => Request::Declared {
+            bound: Bound::Total(*value),
+            reason: reason.clone(),
+        },
+        Sensitivity::DeclaredPerAlpha { per_alpha, reason } => Request::Declared {
+            bound: Bound::PerAlpha(*per_alpha),
+            reason: reason.clone(),
+        },
+        Sensitivity::Sampled {
+            gamma,
+            beta,
+            seed,
+            size,
+            on,
+        } => Request::Sampled(Sampled {
+            universe: universe(&spec.private).unwrap_or_else(|| {
+                Err(conveil::Error::Input(
+                    "sensitivity by `sampled` needs [private.universe]".into(),
+                ))
+            })?,
+            gamma: *gamma,
+            beta: *beta,
+            seed: *seed,
+            size: sample_size(*size),
+            on: match on {
+                SampledMap::Released => ask::MapKind::Released,
+                SampledMap::Deterministic => ask::MapKind::Deterministic,
+            },
+        }),
+    })
+}
+
+fn sample_size(size: SampleSize) -> ask::SampleSize {
+    match size {
+        SampleSize::Exact => ask::SampleSize::Exact,
+        SampleSize::Paper => ask::SampleSize::Paper,
+    }
+}
+
+fn feasibility(
+    name: &str,
+    wish: &Feasibility,
+    program: &Program,
+) -> Result<chance::Feasibility, Failure> {
+    let split = match wish.split {
+        Split::Symmetric => chance::Split::Symmetric,
+        Split::Optimise => chance::Split::Optimise,
+        Split::LowerShare(share) => chance::Split::LowerShare(share),
+    };
+    let mut feasibility = chance::Feasibility::eta(wish.eta)
+        .method(choice(wish.method.value, wish.factor.value))
+        .split(split)
+        .sampling(sample_size(wish.size), wish.beta, wish.seed);
+    for block in &wish.blocks {
+        feasibility = feasibility.block(block_choice(name, wish, block, program)?);
+    }
+    Ok(feasibility)
+}
+
+fn block_choice(
+    name: &str,
+    wish: &Feasibility,
+    block: &FeasibilityBlock,
+    program: &Program,
+) -> Result<BlockChoice, Failure> {
+    let found = program
+        .constraints()
+        .iter()
+        .find(|c| c.name() == block.name.value);
+    let Some(constraint) = found else {
+        let known: Vec<String> = program
+            .constraints()
+            .iter()
+            .take(8)
+            .map(|c| format!("`{}`", c.name()))
+            .collect();
+        return Err(Failure::from(
+            block
+                .name
+                .error(name, format!("no constraint `{}`", block.name.value))
+                .with_help(format!("there are: {}", known.join(", "))),
+        ));
+    };
+    let rows = constraint.cone().dim();
+    let etas = match &block.eta {
+        None => None,
+        Some(share) => Some(match &share.value {
+            // The engine counts by rows; the block's share is divided equally.
+            BlockEta::Whole(eta) => vec![eta / rows as f64; rows],
+            BlockEta::Rows(etas) if etas.len() != rows => {
+                return Err(Failure::from(share.error(
+                    name,
+                    format!(
+                        "`eta` has {} numbers, but `{}` has {rows} rows",
+                        etas.len(),
+                        block.name.value
+                    ),
+                )));
+            }
+            BlockEta::Rows(etas) => etas.clone(),
+        }),
+    };
+    let states_method = block.method.is_some() || block.factor.is_some();
+    let method = block.method.as_ref().unwrap_or(&wish.method).value;
+    let factor = block.factor.as_ref().unwrap_or(&wish.factor).value;
+    Ok(BlockChoice {
+        block: block.name.value.clone(),
+        method: states_method.then(|| choice(method, factor)),
+        weight: block.weight,
+        etas,
+    })
+}
+
+fn choice(method: Method, factor: Factor) -> Choice {
+    let factor = match factor {
+        Factor::Best => None,
+        Factor::Gaussian => Some(noise::Factor::Gaussian),
+        Factor::Cantelli => Some(noise::Factor::Cantelli),
+        Factor::Gauss => Some(noise::Factor::Gauss),
+        Factor::Chernoff => Some(noise::Factor::Chernoff),
+        Factor::OneLaplace => Some(noise::Factor::OneLaplace),
+    };
+    match method {
+        Method::Auto => factor.map_or(Choice::Auto, Choice::AutoWith),
+        Method::MassBox => Choice::MassBox,
+        Method::SampledBox => Choice::SampledBox,
+        Method::Scenario => Choice::Scenario,
+        Method::RowByRow => Choice::RowByRow(factor),
+        Method::FixedRecourse => Choice::FixedRecourse,
+        Method::Ball => Choice::Ball,
+        Method::Bounded => Choice::Bounded,
+    }
+}
+
+fn risk(wish: &Risk) -> risk::Risk {
+    let cvar = |tail: f64| Cvar {
+        tail,
+        form: match wish.form {
+            RiskForm::Exact => CvarForm::Exact,
+            RiskForm::Sampled { samples, seed } => CvarForm::Sampled { samples, seed },
+        },
+    };
+    let mut risk = match wish.objective {
+        Objective::Expectation => risk::Risk::expectation(),
+        Objective::Cvar { tail } => risk::Risk::cvar(cvar(tail)),
+        Objective::Mix { tail, weight } => risk::Risk::mix(weight, cvar(tail)),
+    };
+    if let Some(limit) = &wish.limit {
+        risk = risk.with_cvar_at_most(cvar(limit.tail), limit.at_most);
+    }
+    for term in &wish.variances {
+        risk = risk.with_variance(risk::VarianceTerm {
+            variables: names(&term.variables),
+            limit: match term.control {
+                VarianceControl::Weight(weight) => risk::VarianceLimit::Weight(weight),
+                VarianceControl::AtMost(bound) => risk::VarianceLimit::AtMost(bound),
+            },
+        });
+    }
+    risk
+}

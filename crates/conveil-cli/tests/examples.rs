@@ -1,0 +1,242 @@
+//! Every example spec runs with every verb, and `check` shows nothing of the private values.
+
+mod running;
+
+use conveil_read::{problem, spec};
+use running::{EXAMPLES, directory, ended, examples, text, write};
+use serde_json::Value;
+
+const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
+
+fn json(verb: &str, name: &str) -> Value {
+    let spec = format!("{name}.toml");
+    let (code, stdout, stderr) = ended(&examples(), &[verb, &spec, "--json", "--quiet"]);
+    assert_eq!(code, 0, "{verb} {name}: {stderr}");
+    serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{verb} {name}: {e}\n{stdout}"))
+}
+
+#[test]
+fn every_file_in_the_examples_is_tested() {
+    let mut found: Vec<String> = std::fs::read_dir(examples())
+        .unwrap_or_else(|e| panic!("{e}"))
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(".toml").map(String::from))
+        .collect();
+    let mut tested: Vec<String> = EXAMPLES.iter().copied().map(String::from).collect();
+    found.sort();
+    tested.sort();
+    assert_eq!(found, tested);
+}
+
+#[test]
+fn every_example_works_with_every_verb() {
+    for name in EXAMPLES {
+        for verb in VERBS {
+            let spec = format!("{name}.toml");
+            let (code, stdout, stderr) = ended(&examples(), &[verb, &spec]);
+            assert_eq!(code, 0, "{verb} {name}: {stderr}");
+            assert!(
+                stdout.ends_with('\n') && stdout.lines().count() > 3,
+                "{stdout}"
+            );
+            let timed = *verb != "check";
+            assert_eq!(stderr.ends_with(" s\n"), timed, "{verb} {name}: {stderr}");
+            assert!(!stderr.contains("warning"), "{verb} {name}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn every_json_document_says_whether_it_is_private() {
+    for name in EXAMPLES {
+        for verb in VERBS {
+            let document = json(verb, name);
+            assert_eq!(document["private"], Value::Bool(*verb != "check"), "{verb}");
+        }
+    }
+}
+
+#[test]
+fn quiet_leaves_results_only() {
+    let (code, stdout, stderr) = ended(&examples(), &["solve", "scalar-lp.toml", "--quiet"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(stdout.starts_with("CURATOR REPORT: PRIVATE"));
+}
+
+#[test]
+fn examples_are_feasible_and_lose_a_few_percent() {
+    for name in EXAMPLES {
+        let report = json("solve", name);
+        let loss = report["loss_percent"].as_f64().unwrap_or(f64::NAN);
+        assert!((0.0..6.0).contains(&loss), "{name} loses {loss}%");
+        let certified = report["certified"].as_f64().unwrap_or(f64::NAN);
+        let eta = report["budget"]["eta"].as_f64().unwrap_or(f64::NAN);
+        assert!(
+            certified <= eta * (1.0 + 1e-9),
+            "{name}: {certified} of {eta}"
+        );
+        let explanation = json("explain", name);
+        assert_eq!(explanation["feasible"], Value::Bool(true), "{name}");
+    }
+}
+
+/// M5a: c'x̄ = c'x* − l with the symmetric box of Laplace(s) noise, l = −s·ln(1/η); s = 1.5, η = 1%.
+#[test]
+fn the_scalar_program_pays_its_box_exactly() {
+    let report = json("solve", "scalar-lp");
+    let number = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
+    let expected = 1.5 * 100f64.ln();
+    assert!((number("optimum") - 150.0).abs() < 1e-6);
+    // The lattice widens the box by a few of its steps of 1e-6.
+    assert!(
+        (number("loss") - expected).abs() < 1e-4,
+        "{}",
+        number("loss")
+    );
+    let comparison = json("compare", "scalar-lp");
+    let rows = comparison["rows"].as_array().cloned().unwrap_or_default();
+    let infeasible = |strategy: &str| {
+        let row = rows.iter().find(|row| row["strategy"] == strategy);
+        row.and_then(|row| row["infeasible_percent"].as_f64())
+            .unwrap_or(f64::NAN)
+    };
+    // A cost below the optimum is infeasible: half of plain output noise.
+    assert!((infeasible("output") - 50.0).abs() < 0.01);
+    assert!((infeasible("program") - 0.5).abs() < 0.01);
+}
+
+/// A frontier over ε at the spec's own value is the spec's own solve.
+#[test]
+fn the_frontier_passes_through_the_solve() {
+    let report = json("solve", "two-generators");
+    let words = [
+        "frontier",
+        "two-generators.toml",
+        "--values",
+        "0.5,1",
+        "--json",
+    ];
+    let (code, stdout, stderr) = ended(&examples(), &words);
+    assert_eq!(code, 0, "{stderr}");
+    let frontier: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+    let at = |row: usize| frontier["rows"][row]["loss"].as_f64().unwrap_or(f64::NAN);
+    let loss = report["loss"].as_f64().unwrap_or(f64::NAN);
+    assert!((at(1) - loss).abs() < 1e-6, "{} {loss}", at(1));
+    assert!(at(0) > at(1), "less ε, more loss");
+}
+
+#[test]
+fn seeds_and_draws_of_a_comparison_are_those_asked_for() {
+    let draw = |words: &[&str]| {
+        let mut all = vec!["compare", "two-generators.toml", "--json", "--quiet"];
+        all.extend(words);
+        let (code, stdout, stderr) = ended(&examples(), &all);
+        assert_eq!(code, 0, "{stderr}");
+        stdout
+    };
+    assert_eq!(draw(&["--seed", "7"]), draw(&["--seed", "7"]));
+    assert_ne!(draw(&["--seed", "7"]), draw(&["--seed", "8"]));
+    assert!(draw(&["--draws", "50"]).contains("\"draws\": 50"));
+}
+
+/// The same spec with other private values, in the spec and in the problem file.
+fn with_other_values(name: &str, shift: f64) -> (String, String) {
+    let spec_text = text(&examples().join(format!("{name}.toml")));
+    let lines = spec_text.lines().map(|line| {
+        // Values of parameters stand on lines of their own.
+        match line
+            .strip_prefix("value = ")
+            .and_then(|rest| rest.split(' ').next())
+        {
+            Some(number) => {
+                let value: f64 = number.parse().unwrap_or_else(|e| panic!("{line}: {e}"));
+                let rest = &line["value = ".len() + number.len()..];
+                format!("value = {:?}{rest}", value + shift)
+            }
+            None => String::from(line),
+        }
+    });
+    let changed: String = lines.map(|line| line + "\n").collect();
+    let spec = spec::read("spec.toml", &spec_text).unwrap_or_else(|e| panic!("{e}"));
+    let problem_text = text(&examples().join(&spec.problem.file.value));
+    let mut saved = problem::read("problem.json", &problem_text).unwrap_or_else(|e| panic!("{e}"));
+    for entry in spec.private.parameters.iter().flat_map(|p| &p.at) {
+        match entry.value.place {
+            spec::Place::B { row } => saved.b[row] += shift * entry.value.coef,
+            spec::Place::Q { column } => saved.q[column] += shift * entry.value.coef,
+            spec::Place::A { .. } => panic!("no example has a private entry of A"),
+        }
+    }
+    (changed, problem::to_json(&saved))
+}
+
+#[test]
+fn check_is_the_same_whatever_the_private_values() {
+    for name in EXAMPLES {
+        let place = directory(&format!("check-{name}"));
+        let spec_text = text(&examples().join(format!("{name}.toml")));
+        let file = format!("{name}.json");
+        let mut seen = Vec::new();
+        let mut solved = Vec::new();
+        for shift in [None, Some(0.125), Some(-0.0625)] {
+            let (spec_text, problem_text) = match shift {
+                None => (spec_text.clone(), text(&examples().join(&file))),
+                Some(shift) => with_other_values(name, shift),
+            };
+            write(&place.join("spec.toml"), spec_text);
+            write(&place.join(&file), problem_text);
+            let plain = ended(&place, &["check", "spec.toml"]);
+            let document = ended(&place, &["check", "spec.toml", "--json"]);
+            assert_eq!((plain.0, document.0), (0, 0), "{name}: {}", plain.2);
+            seen.push((plain, document));
+            let (code, stdout, _) = ended(&place, &["solve", "spec.toml", "--json"]);
+            assert_eq!(code, 0, "{name} {shift:?}");
+            let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+            solved.push(report["optimum"].to_string());
+        }
+        assert_eq!(seen[0], seen[1], "{name}");
+        assert_eq!(seen[0], seen[2], "{name}");
+        // The values did change: the curator sees another optimum.
+        assert_ne!(solved[0], solved[1], "{name}");
+        assert_ne!(solved[0], solved[2], "{name}");
+    }
+}
+
+/// A private number of A, with the file's own number there: one road through the file, one through the spec.
+#[test]
+fn a_value_and_the_files_number_are_the_same_parameter() {
+    let place = directory("value-or-file");
+    // min 1.5x, 0.5·g·x ≥ 100 − 20 = 80 with the private gain g = (A[0, 0] − 0.25)/(−0.5): A[0, 0] = −1.
+    let spec_text = text(&examples().join("scalar-lp.toml"));
+    let (head, tail) = (
+        spec_text.find("[[private.parameter]]"),
+        spec_text.find("[query]"),
+    );
+    let (Some(head), Some(tail)) = (head, tail) else {
+        panic!("{spec_text}");
+    };
+    let with = |parameter: &str| format!("{}{parameter}{}", &spec_text[..head], &spec_text[tail..]);
+    let place_of_a = "at = [{ in = \"A\", row = 0, column = 0, coef = -0.5, offset = 0.25 }]";
+    let cases = [
+        with(&format!(
+            "[[private.parameter]]\nname = \"g\"\n{place_of_a}\n"
+        )),
+        with(&format!(
+            "[[private.parameter]]\nname = \"g\"\nvalue = 2.5\n{place_of_a}\n"
+        )),
+    ];
+    let mut optima = Vec::new();
+    for case in cases {
+        write(&place.join("spec.toml"), case);
+        write(
+            &place.join("scalar-lp.json"),
+            text(&examples().join("scalar-lp.json")),
+        );
+        let (code, stdout, stderr) = ended(&place, &["solve", "spec.toml", "--json", "-q"]);
+        assert_eq!(code, 0, "{stderr}");
+        let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+        optima.push(report["optimum"].as_f64().unwrap_or(f64::NAN));
+    }
+    assert!((optima[0] - 150.0).abs() < 1e-6, "{optima:?}");
+    assert!((optima[1] - 150.0).abs() < 1e-6, "{optima:?}");
+}

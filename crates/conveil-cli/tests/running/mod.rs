@@ -1,0 +1,65 @@
+//! The real binary, run in a directory of its own.
+#![allow(dead_code)] // each test file uses a part of it
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The example specs, by name.
+pub const EXAMPLES: &[&str] = &[
+    "scalar-lp",
+    "two-generators",
+    "least-squares",
+    "portfolio",
+    "small-sdp",
+    "sampled-dispatch",
+];
+
+/// Where the example specs stand.
+pub fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs")
+}
+
+/// A file's text.
+pub fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// A new empty directory.
+pub fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    path
+}
+
+/// Writes a file.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) {
+    std::fs::write(path, bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}
+
+/// `conveil` with these words, started in `directory`.
+pub fn command(directory: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conveil"));
+    command
+        .args(words)
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    command
+}
+
+/// What it printed and how it ended.
+pub fn run(directory: &Path, words: &[&str]) -> Output {
+    command(directory, words)
+        .output()
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Its exit code, standard output and standard error.
+pub fn ended(directory: &Path, words: &[&str]) -> (i32, String, String) {
+    let output = run(directory, words);
+    (
+        output.status.code().unwrap_or(-1),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}

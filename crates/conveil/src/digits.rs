@@ -1,0 +1,35 @@
+//! Numbers for people: as many digits as mean something, and no rounding dust.
+
+/// A derived number with at most `digits` significant digits: 0.15, not 0.15000000000000002.
+pub(crate) fn short(value: f64, digits: usize) -> String {
+    let rounded = format!("{value:.*e}", digits.saturating_sub(1))
+        .parse::<f64>()
+        .unwrap_or(value);
+    let size = rounded.abs();
+    if size != 0.0 && !(1e-4..1e9).contains(&size) && size.is_finite() {
+        format!("{rounded:e}")
+    } else {
+        format!("{rounded}")
+    }
+}
+
+/// "1 row", "2 rows".
+pub(crate) fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_dust_is_not_shown() {
+        assert_eq!(short(0.1 + 0.05, 9), "0.15");
+        assert_eq!(short(0.500_000_254_39, 9), "0.500000254");
+        assert_eq!(short(9.1e-14, 6), "9.1e-14");
+        assert_eq!(short(-3.0, 6), "-3");
+        assert_eq!(short(0.0, 6), "0");
+        assert_eq!(short(f64::INFINITY, 6), "inf");
+        assert_eq!(short(1.0 - 0.05, 9), "0.95");
+    }
+}
