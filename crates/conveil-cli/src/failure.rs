@@ -47,8 +47,7 @@ impl Failure {
                     .into()
             }
             Error::NotAttainable(_) => {
-                "\n  help: a larger epsilon, a smaller universe or wider constraints may help"
-                    .into()
+                "\n  help: what can change this: epsilon, eta, the universe, the constraints".into()
             }
             _ => String::new(),
         };

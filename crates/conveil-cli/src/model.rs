@@ -141,17 +141,19 @@ fn index_of(problem: &SavedProblem, place: Place) -> Result<usize, NoNumber> {
         if found < count {
             return Ok(found);
         }
-        Err(NoNumber(
-            format!("the problem has {what} 0 to {}", count.saturating_sub(1)),
-            None,
-        ))
+        let numbers = match count {
+            0 => format!("no {what}s"),
+            1 => format!("{what} 0 only"),
+            _ => format!("{what}s 0 to {}", count - 1),
+        };
+        Err(NoNumber(format!("the problem has {numbers}"), None))
     };
     match place {
-        Place::B { row } => in_range(row, problem.b.len(), "rows"),
-        Place::Q { column } => in_range(column, problem.q.len(), "columns"),
+        Place::B { row } => in_range(row, problem.b.len(), "row"),
+        Place::Q { column } => in_range(column, problem.q.len(), "column"),
         Place::A { row, column } => {
-            in_range(row, problem.b.len(), "rows")?;
-            in_range(column, problem.q.len(), "columns")?;
+            in_range(row, problem.b.len(), "row")?;
+            in_range(column, problem.q.len(), "column")?;
             let (start, end) = (problem.a.colptr[column], problem.a.colptr[column + 1]);
             let found = problem.a.rowval[start..end].binary_search(&row);
             found.map(|offset| start + offset).map_err(|_| {
@@ -187,8 +189,10 @@ fn variables(inputs: &Inputs) -> Result<Vec<NewVariables>, ReadError> {
             .error(
                 &inputs.spec_name,
                 format!(
-                    "the variable blocks have {named} entries in all, but {} has {columns} columns",
-                    inputs.problem_name
+                    "the variable blocks have {} in all, but {} has {}",
+                    counted(named, "entry", "entries"),
+                    inputs.problem_name,
+                    counted(columns, "column", "columns")
                 ),
             )
             .with_help("name every column, in order; `size` says how many a block takes"));
@@ -217,10 +221,10 @@ fn constraints(inputs: &Inputs) -> Result<Vec<SavedConstraint>, ReadError> {
         && blocks.len() != cones.len()
     {
         let message = format!(
-            "{} constraint blocks are named, but {} has {} cones",
-            blocks.len(),
+            "{} named, but {} has {}",
+            counted(blocks.len(), "constraint block is", "constraint blocks are"),
             inputs.problem_name,
-            cones.len()
+            counted(cones.len(), "cone", "cones")
         );
         let list: Vec<String> = cones.iter().take(8).map(describe).collect();
         let more = if cones.len() > 8 { ", …" } else { "" };
@@ -237,9 +241,10 @@ fn constraints(inputs: &Inputs) -> Result<Vec<SavedConstraint>, ReadError> {
             return Err(odd.error(
                 name,
                 format!(
-                    "`{}` has {} row names, but its cone has {rows} rows",
+                    "`{}` has {}, but its cone has {}",
                     block.name.value,
-                    block.rows.len()
+                    counted(block.rows.len(), "row name", "row names"),
+                    counted(rows, "row", "rows")
                 ),
             ));
         }
@@ -265,6 +270,11 @@ fn constraints(inputs: &Inputs) -> Result<Vec<SavedConstraint>, ReadError> {
             rows: block.rows.iter().map(|row| row.value.clone()).collect(),
         })
         .collect())
+}
+
+/// "1 row", "2 rows".
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn describe(cone: &SavedCone) -> String {

@@ -603,3 +603,20 @@ fn check_choice(program: &Program, choice: &BlockChoice) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_table_uses_a_stated_factor_row_by_row_only() -> Result<()> {
+        let (laplace, auto) = (Law::laplace(1.0)?, Choice::AutoWith(Factor::Cantelli));
+        let choose = |noises, linear, fixed| choose(auto, &laplace, noises, linear, fixed);
+        let stated = Choice::RowByRow(Some(Factor::Cantelli));
+        assert_eq!(choose(2, true, false), stated);
+        assert_eq!(choose(2, true, true), Choice::FixedRecourse);
+        assert_eq!(choose(2, false, false), Choice::MassBox);
+        assert_eq!(choose(1, true, false), Choice::MassBox);
+        Ok(())
+    }
+}

@@ -46,7 +46,8 @@ pub struct Plan<'m> {
 impl<'m> Plan<'m> {
     /// Decides everything on public structure, or refuses with the reason.
     pub fn new(map: &'m dyn DataMap, ask: Ask) -> Result<Self> {
-        Self::with_batch(map, ask, &Batch::new())
+        let batch = own_batch(&ask);
+        Self::with_batch(map, ask, &batch)
     }
 
     /// [`Plan::new`] with progress and interruption for sampled sensitivities.
@@ -62,7 +63,8 @@ impl<'m> Plan<'m> {
             sampled.universe = sampled.universe.recentred(theta)?;
             sampled.on = MapKind::Deterministic;
         }
-        Self::build(map, ask, true, &Batch::new())
+        let batch = own_batch(&ask);
+        Self::build(map, ask, true, &batch)
     }
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
@@ -107,6 +109,15 @@ impl<'m> Plan<'m> {
     /// Does the private work on a dataset, releasing nothing.
     pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
         curate::curate(self, theta)
+    }
+}
+
+/// The batch that an ask's own threads and flag make.
+fn own_batch(ask: &Ask) -> Batch<'static> {
+    let batch = Batch::new().cancel(ask.settings.cancel().clone());
+    match ask.threads {
+        None => batch,
+        Some(threads) => batch.threads(threads),
     }
 }
 
@@ -181,7 +192,8 @@ impl<'m> Skeleton<'m> {
             Some(step) => {
                 if !(step.is_finite() && step > 0.0 && step <= scale) {
                     return Err(Error::input(format!(
-                        "the lattice step must be positive and at most the noise scale {scale:.3e}, found {step}"
+                        "the lattice step must be positive and at most the noise scale {}, found {step}",
+                        crate::digits::short(scale, 6)
                     )));
                 }
                 step

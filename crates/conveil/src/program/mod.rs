@@ -277,8 +277,9 @@ impl Program {
         for (i, v) in self.b.iter().enumerate() {
             if !v.is_finite() || v.abs() >= NO_BOUND {
                 return Err(Error::input(format!(
-                    "the right-hand side of `{}` is {v}: it must be a finite number below 1e20 (leave the row out for no bound)",
-                    self.row_name(i)
+                    "the right-hand side of `{}` is {}: it must be a finite number below 1e20 (leave the row out for no bound)",
+                    self.row_name(i),
+                    crate::digits::short(*v, 9)
                 )));
             }
         }
@@ -467,8 +468,11 @@ impl Program {
             None => Ok(block.range()),
             Some(i) if i < block.len => Ok(block.start + i..block.start + i + 1),
             Some(i) => Err(Error::input(format!(
-                "`{name}` has {} entries, counted from 0: there is no `{name}[{i}]`",
-                block.len
+                "`{name}` has {}, counted from 0: there is no `{name}[{i}]`",
+                match block.len {
+                    1 => "1 entry".to_string(),
+                    len => format!("{len} entries"),
+                }
             ))),
         }
     }
