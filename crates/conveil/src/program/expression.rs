@@ -144,10 +144,10 @@ impl Mul<ParameterHandle> for f64 {
 impl Mul<Affine> for ParameterHandle {
     type Output = Affine;
     fn mul(self, right: Affine) -> Affine {
-        let mut product = Affine {
-            parameters: vec![(self.0, right.constant)],
-            ..Affine::default()
-        };
+        let mut product = Affine::default();
+        if right.constant != 0.0 {
+            product.parameters.push((self.0, right.constant));
+        }
         product
             .products
             .extend(right.terms.iter().map(|&(j, v)| (self.0, j, v)));
