@@ -118,7 +118,10 @@ fn a_power_flow_with_free_wind_beside_a_thermal_unit_passes() {
     );
     // Curtailing wind is free: the reader is told, and the plan stands.
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("`wind` cost nothing"), "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("`wind` cost nothing"),
+        "{warnings:?}"
+    );
 }
 
 #[test]

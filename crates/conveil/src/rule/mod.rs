@@ -52,6 +52,8 @@ pub struct Rule {
     noises: usize,
     rows: Vec<RowRule>,
     free: Vec<usize>,
+    /// Variables whose stage lets them move; the equations may still fix how.
+    moves: Vec<bool>,
     equations: Vec<Equation>,
     has_private_equations: bool,
 }
@@ -107,6 +109,7 @@ impl Rule {
                 fixed[j] = Some(Vec::new());
             }
         }
+        let moves = fixed.iter().map(Option::is_none).collect();
         fix_singletons(&mut equations, &mut fixed);
         let mut free = Vec::new();
         let rows = fixed
@@ -125,6 +128,7 @@ impl Rule {
             noises,
             rows,
             free,
+            moves,
             equations,
             has_private_equations,
         };
@@ -157,21 +161,25 @@ impl Rule {
         Ok(rule)
     }
 
-    /// M2: QX = T and AX = 0 must have a solution on the columns that may move.
+    /// M2: QX = T and AX = 0 must have a solution on the columns that may move. The equations are taken as they stand,
+    /// not with the rows of X that they fix put in: so a refusal can name every row behind it.
     fn rank_test(&self) -> Result<()> {
+        let moving = |equation: &Equation| -> Vec<(usize, f64)> {
+            let terms = equation.terms.iter().copied();
+            terms.filter(|&(j, _)| self.moves[j]).collect()
+        };
         let mut elimination = Elimination::new(self.rows.len(), self.noises);
-        for equation in self.equations.iter().filter(|e| !e.is_query) {
-            let (terms, rhs) = self.reduced(equation);
-            elimination.push(terms, rhs);
+        let bound: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
+        for equation in &bound {
+            elimination.push(moving(equation), equation.rhs.clone());
         }
         elimination.eliminate();
-        let public: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
         for equation in self.equations.iter().filter(|e| e.is_query) {
-            let (terms, rhs) = self.reduced(equation);
-            if let Reduced::Contradiction(weights) = elimination.reduce_and_add(terms, rhs) {
+            let reduced = elimination.reduce_and_add(moving(equation), equation.rhs.clone());
+            if let Reduced::Contradiction(weights) = reduced {
                 let mut names: Vec<&str> = weights
                     .iter()
-                    .filter_map(|&index| public.get(index).map(|e| e.label.as_str()))
+                    .filter_map(|&index| bound.get(index).map(|e| e.label.as_str()))
                     .collect();
                 names.dedup();
                 return Err(self.impossible(equation, &names));
