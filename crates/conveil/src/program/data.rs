@@ -379,11 +379,16 @@ impl DataMap for GeneralMap {
             (self.parts.b, program.b == self.template.b, "b"),
             (self.parts.a, program.a == self.template.a, "A"),
             (self.parts.p, program.p == self.template.p, "P"),
+            (
+                false,
+                program.constant == self.template.constant,
+                "the objective's constant",
+            ),
         ];
         for (private, same, part) in kept {
             if !private && !same {
                 return Err(Error::input(format!(
-                    "{part} was declared public, but differs from the template at this dataset"
+                    "{part} is public, but differs from the template at this dataset"
                 )));
             }
         }
