@@ -100,7 +100,8 @@ impl Adjacency {
                 let mut other = theta.to_vec();
                 let range = record * len..((record + 1) * len).min(theta.len());
                 other[range.clone()].copy_from_slice(&fresh[range]);
-                return other;
+                // A record that cuts through a disc can leave it.
+                other
             }
             Adjacency::OneEntry { alpha } => {
                 let mut other = theta.to_vec();

@@ -1,10 +1,12 @@
 //! What the user asks: a query, an adjacency, a privacy wish, a feasibility wish. All of it public, none of it data.
 
 mod adjacency;
+mod phantom;
 mod query;
 mod universe;
 
 pub use adjacency::Adjacency;
+pub(crate) use phantom::Suspicion;
 pub use query::{Query, ResolvedQuery};
 pub use universe::Universe;
 

@@ -1,7 +1,8 @@
 //! Queries (M1, M2): linear maps Q on the decision, by name.
 
+use super::phantom::Suspicion;
 use crate::error::{Error, Result};
-use crate::program::{Against, Cone, DataMap, Program, Stage};
+use crate::program::{DataMap, Program, Stage};
 
 /// What is released.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,23 +164,7 @@ impl ResolvedQuery {
                 ));
             }
         }
-        if self.slope.is_none() {
-            for &(j, _) in self.rows.iter().flatten() {
-                if looks_like_an_epigraph(map, j) {
-                    let name = program.variable_name(j);
-                    return Err(Error::refused(
-                        format!("a query on `{name}`"),
-                        format!(
-                            "`{name}` only relaxes the constraints that it shares with other variables and is held down by its cost alone: it looks like an epigraph or a slack, which would swallow the noise while the decision stays where it is"
-                        ),
-                        format!(
-                            "query the cost as a row over the decision variables; or release `{name}` as `at-most` with a public slope; or, if it is a real quantity that somebody carries out, declare it a decision"
-                        ),
-                    ));
-                }
-            }
-        }
-        Ok(())
+        Suspicion::new(map, &self.rows, self.slope.as_deref()).refuse()
     }
 }
 
@@ -241,72 +226,4 @@ fn value_factor(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) -> Option<f64> {
         .zip(row)
         .all(|(c, r)| c.0 == r.0 && (r.1 - factor * c.1).abs() <= 1e-12 * r.1.abs());
     (proportional && factor > 0.0).then_some(factor)
-}
-
-/// M2, phantom recourse: a variable that shares constraints with others, relaxes all of those it shares in the
-/// direction that its cost resists, and is either unlimited in that direction or the whole objective.
-fn looks_like_an_epigraph(map: &dyn DataMap, j: usize) -> bool {
-    let program = map.template();
-    if program.variable_block(j).is_decision()
-        || program.variable_block(j).stage() != Stage::Recourse
-    {
-        return false;
-    }
-    let cost = program.q()[j];
-    let whole_objective = program.p().nnz() == 0
-        && !map.private_parts().q
-        && nonzero(program.q()).iter().all(|c| c.0 == j);
-    let directions: &[f64] = if cost > 0.0 {
-        &[1.0]
-    } else if cost < 0.0 {
-        &[-1.0]
-    } else {
-        return false;
-    };
-    let private_rows = map.private_rows();
-    let by_rows = program.a().by_rows();
-    directions.iter().any(|&sign| {
-        let mut shared = false;
-        let mut limited = false;
-        for block in program.constraints() {
-            let parts: Vec<std::ops::Range<usize>> = if block.cone().is_linear() {
-                block.range().map(|i| i..i + 1).collect()
-            } else {
-                vec![block.range()]
-            };
-            for part in parts {
-                let mut touches = false;
-                let mut others = false;
-                let mut column = vec![0.0; part.len()];
-                for (offset, i) in part.clone().enumerate() {
-                    for &(c, v) in by_rows.row(i) {
-                        if c == j {
-                            touches = true;
-                            column[offset] = -sign * v;
-                            if private_rows[i] {
-                                return false;
-                            }
-                        } else if program.variable_block(c).stage() != Stage::HereAndNow {
-                            others = true;
-                        }
-                    }
-                }
-                if !touches {
-                    continue;
-                }
-                let cone = match block.cone() {
-                    Cone::Zero(_) => Cone::Zero(1),
-                    Cone::Nonnegative(_) => Cone::Nonnegative(1),
-                    other => other.clone(),
-                };
-                let relaxes = cone.violation(&column, Against::Primal) == 0.0;
-                if others && !relaxes {
-                    return false;
-                }
-                shared |= others;
-                limited |= !others && !relaxes;
-            }
-        }
-        shared && (!limited || whole_objective)
-    })
 }

@@ -1,7 +1,7 @@
 //! What a careful reader should know about a plan, from public structure alone.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy};
+use crate::ask::{Adjacency, Ask, Privacy, Suspicion};
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
 use crate::solve::{self, Outcome};
 
@@ -35,7 +35,13 @@ pub(super) fn collect(map: &dyn DataMap, ask: &Ask, released: &ReleasedMap<'_>) 
             ));
         }
     }
-    if !map.private_parts().a {
+    let query = released.query();
+    warnings.extend(Suspicion::new(map, query.rows(), query.slope.as_deref()).doubtful());
+    if map.private_parts().a {
+        warnings.push(
+            "coefficients of the constraints are private: whether the answer can move without limit was not checked".into(),
+        );
+    } else {
         match unlimited_answer(template, released) {
             Recession::Direction(label) => warnings.push(format!(
                 "`{label}` can move without limit inside the feasible set: in that direction noise is never infeasible"

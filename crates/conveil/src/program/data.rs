@@ -2,6 +2,7 @@
 
 use super::Program;
 use crate::error::{Error, Result};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,6 +34,16 @@ pub trait DataMap: Send + Sync {
 
     /// Rows of A that hold a private coefficient.
     fn private_rows(&self) -> Vec<bool>;
+
+    /// Coefficients (row, column) of A that are private; by default every stored entry of a private row.
+    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+        let rows = self.private_rows();
+        let entries = self.template().a().entries();
+        entries
+            .filter(|&(i, _, _)| rows[i])
+            .map(|(i, j, _)| (i, j))
+            .collect()
+    }
 
     /// Entries of q that are private.
     fn private_costs(&self) -> Vec<bool>;
@@ -146,7 +157,7 @@ impl AffineMap {
     /// Checks that every place exists and, in A, stands in the pattern.
     pub fn new(base: Program, parameters: Vec<Parameter>) -> Result<Self> {
         let mut parts = PrivateParts::default();
-        let mut names = std::collections::HashSet::new();
+        let mut names = HashSet::new();
         for parameter in &parameters {
             let name = &parameter.name;
             if !names.insert(name.clone()) {
@@ -255,6 +266,16 @@ impl DataMap for AffineMap {
         rows
     }
 
+    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+        let places = self.parameters.iter().flat_map(|p| &p.at);
+        places
+            .filter_map(|location| match location.place {
+                Place::A(i, j) => Some((i, j)),
+                _ => None,
+            })
+            .collect()
+    }
+
     fn private_costs(&self) -> Vec<bool> {
         let mut costs = vec![false; self.base.columns()];
         for location in self.parameters.iter().flat_map(|p| &p.at) {
@@ -358,11 +379,16 @@ impl DataMap for GeneralMap {
             (self.parts.b, program.b == self.template.b, "b"),
             (self.parts.a, program.a == self.template.a, "A"),
             (self.parts.p, program.p == self.template.p, "P"),
+            (
+                false,
+                program.constant == self.template.constant,
+                "the objective's constant",
+            ),
         ];
         for (private, same, part) in kept {
             if !private && !same {
                 return Err(Error::input(format!(
-                    "{part} was declared public, but differs from the template at this dataset"
+                    "{part} is public, but differs from the template at this dataset"
                 )));
             }
         }

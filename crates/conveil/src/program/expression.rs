@@ -125,6 +125,34 @@ impl Neg for Affine {
     }
 }
 
+impl Add<Affine> for f64 {
+    type Output = Affine;
+    fn add(self, right: Affine) -> Affine {
+        Affine::constant(self) + right
+    }
+}
+
+impl Sub<Affine> for f64 {
+    type Output = Affine;
+    fn sub(self, right: Affine) -> Affine {
+        Affine::constant(self) - right
+    }
+}
+
+impl<R: Into<Affine>> Add<R> for ParameterHandle {
+    type Output = Affine;
+    fn add(self, right: R) -> Affine {
+        Affine::from(self) + right
+    }
+}
+
+impl<R: Into<Affine>> Sub<R> for ParameterHandle {
+    type Output = Affine;
+    fn sub(self, right: R) -> Affine {
+        Affine::from(self) - right
+    }
+}
+
 impl Mul<Affine> for f64 {
     type Output = Affine;
     fn mul(self, right: Affine) -> Affine {

@@ -84,8 +84,7 @@ impl Elimination {
     }
 
     /// Eliminates all rows, shortest first, each on its sparsest column with a sound pivot.
-    /// Returns the rows whose combination is 0 = (not 0), if there are such.
-    pub(super) fn eliminate(&mut self) -> Option<Vec<usize>> {
+    pub(super) fn eliminate(&mut self) {
         let mut queue: BinaryHeap<Reverse<(usize, usize)>> = (0..self.rows.len())
             .map(|i| Reverse((self.rows[i].terms.len(), i)))
             .collect();
@@ -107,11 +106,6 @@ impl Elimination {
                 }
             }
         }
-        let contradiction =
-            (0..self.rows.len()).find(|&i| self.rows[i].pivot.is_none() && self.is_left_over(i))?;
-        let mut rows = self.combination(contradiction);
-        rows.push(contradiction);
-        Some(rows)
     }
 
     /// Reduces a new row by all pivots; an independent one becomes a pivot itself.

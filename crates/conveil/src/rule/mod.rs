@@ -57,9 +57,9 @@ pub struct Rule {
     noises: usize,
     rows: Vec<RowRule>,
     free: Vec<usize>,
+    /// Variables whose stage lets them move; the equations may still fix how.
+    moves: Vec<bool>,
     equations: Vec<Equation>,
-    /// The equation that fixed a row of X, if one did.
-    fixed_by: Vec<Option<usize>>,
     has_private_equations: bool,
 }
 
@@ -116,7 +116,8 @@ impl Rule {
                 fixed[j] = Some(Vec::new());
             }
         }
-        let fixed_by = fix_singletons(&equations, &mut fixed);
+        let moves = fixed.iter().map(Option::is_none).collect();
+        fix_singletons(&equations, &mut fixed);
         let mut free = Vec::new();
         let rows = fixed
             .into_iter()
@@ -134,8 +135,8 @@ impl Rule {
             noises,
             rows,
             free,
+            moves,
             equations,
-            fixed_by,
             has_private_equations,
         };
         if !has_private_equations {
@@ -166,50 +167,35 @@ impl Rule {
         Ok(rule)
     }
 
-    /// M2: QX = T and AX = 0 must have a solution on the columns that may move.
+    /// M2: QX = T and AX = 0 must have a solution on the columns that may move. The equations are taken as they stand,
+    /// not with the rows of X that they fix put in: so a refusal can name every row behind it.
     fn rank_test(&self) -> Result<()> {
-        let mut elimination = Elimination::new(self.free.len(), self.noises);
-        let rows: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
-        for equation in &rows {
-            let (terms, rhs) = self.reduced(equation);
-            elimination.push(terms, rhs);
+        let moving = |equation: &Equation| -> Vec<(usize, f64)> {
+            let terms = equation.terms.iter().copied();
+            terms.filter(|&(j, _)| self.moves[j]).collect()
+        };
+        let mut elimination = Elimination::new(self.rows.len(), self.noises);
+        let bound: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
+        for equation in &bound {
+            elimination.push(moving(equation), equation.rhs.clone());
         }
-        if let Some(combination) = elimination.eliminate() {
-            return Err(self.impossible(combination.iter().map(|&i| rows[i]).collect()));
-        }
+        elimination.eliminate();
         for equation in self.equations.iter().filter(|e| e.is_query) {
-            let (terms, rhs) = self.reduced(equation);
-            if let Reduced::Contradiction(combination) = elimination.reduce_and_add(terms, rhs) {
-                let mut equations = vec![equation];
-                equations.extend(combination.iter().filter_map(|&i| rows.get(i)));
-                return Err(self.impossible(equations));
+            let reduced = elimination.reduce_and_add(moving(equation), equation.rhs.clone());
+            if let Reduced::Contradiction(weights) = reduced {
+                let mut names: Vec<&str> = weights
+                    .iter()
+                    .filter_map(|&index| bound.get(index).map(|e| e.label.as_str()))
+                    .collect();
+                names.dedup();
+                return Err(self.impossible(equation, &names));
             }
         }
         Ok(())
     }
 
-    /// The refusal for equations that contradict each other, naming those that fixed their columns too.
-    fn impossible(&self, start: Vec<&Equation>) -> Error {
-        let mut labels: Vec<(&str, bool)> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        let mut open = start;
-        while let Some(equation) = open.pop() {
-            if seen.insert(std::ptr::from_ref(equation)) {
-                labels.push((equation.label.as_str(), equation.is_query));
-                let columns = equation.terms.iter().map(|t| t.0);
-                open.extend(columns.filter_map(|j| self.fixed_by[j].map(|e| &self.equations[e])));
-            }
-        }
-        labels.sort_unstable();
-        let pick = |query: bool| -> Vec<&str> {
-            labels
-                .iter()
-                .filter(|l| l.1 == query)
-                .map(|l| l.0)
-                .collect()
-        };
-        let (queries, rows) = (pick(true), pick(false));
-        let what = format!("noise on the query {}", crate::program::list_some(&queries));
+    fn impossible(&self, query: &Equation, rows: &[&str]) -> Error {
+        let what = format!("noise on the query `{}`", query.label);
         if rows.is_empty() {
             return Error::refused(
                 what,
@@ -220,8 +206,8 @@ impl Rule {
         Error::refused(
             what,
             format!(
-                "its value is fixed by {}: no decision can carry independent noise in it",
-                crate::program::list_some(&rows)
+                "its value is fixed by {}: no decision can carry noise in it",
+                crate::program::list_some(rows)
             ),
             "query something that these rows leave free, or add the slack that would make them inequalities",
         )
@@ -286,12 +272,7 @@ impl Rule {
 pub(crate) type Binding = (Vec<(usize, f64)>, Vec<f64>, Option<usize>);
 
 /// A public row with one unfixed column fixes it: identity rows, and what follows from them.
-/// Returns the equation that fixed each column.
-fn fix_singletons(
-    equations: &[Equation],
-    fixed: &mut [Option<Vec<(usize, f64)>>],
-) -> Vec<Option<usize>> {
-    let mut fixed_by = vec![None; fixed.len()];
+fn fix_singletons(equations: &[Equation], fixed: &mut [Option<Vec<(usize, f64)>>]) {
     let mut by_column: Vec<Vec<usize>> = vec![Vec::new(); fixed.len()];
     let mut open: Vec<usize> = Vec::with_capacity(equations.len());
     for (index, equation) in equations.iter().enumerate() {
@@ -330,7 +311,6 @@ fn fix_singletons(
             .map(|(noise, v)| (noise, v / a))
             .collect();
         fixed[j] = Some(entries);
-        fixed_by[j] = Some(index);
         for &other in &by_column[j] {
             open[other] -= 1;
             if open[other] == 1 {
@@ -338,5 +318,4 @@ fn fix_singletons(
             }
         }
     }
-    fixed_by
 }

@@ -13,12 +13,14 @@ pub struct Residuals {
     pub dual: f64,
     /// |x'Px + q'x + b'z|, the difference of the two objectives.
     pub gap: f64,
-    /// 1 + ‖b‖∞.
+    /// 1 + ‖b‖∞, where 1 stands for at most a thousand times ‖b‖∞.
     pub primal_scale: f64,
-    /// 1 + ‖q‖∞.
+    /// 1 + ‖q‖∞, likewise by the larger of ‖q‖∞ and ‖P‖ times the size that the constraints suggest.
     pub dual_scale: f64,
-    /// 1 + |objective|.
+    /// 1 + |objective|, likewise by that slope times that size.
     pub gap_scale: f64,
+    /// ‖x‖∞ in units of the largest (1 + |bᵢ|)/‖aᵢ‖∞, the size that the constraints suggest.
+    pub reach: f64,
 }
 
 impl Residuals {
@@ -37,22 +39,63 @@ impl Residuals {
         let linear = dot(program.q(), x);
         let gap = (quadratic + linear + dot(program.b(), z)).abs();
         let bad = |v: f64| if v.is_finite() { v } else { f64::INFINITY };
+        let (b, q) = (
+            largest(program.b().iter().copied()),
+            largest(program.q().iter().copied()),
+        );
+        let size = suggested_size(program);
+        let slope = q.max(size * largest(program.p().nzval().iter().copied()));
         Residuals {
             primal: bad(primal),
             dual: bad(dual),
             gap: bad(gap),
-            primal_scale: 1.0 + largest(program.b().iter().copied()),
-            dual_scale: 1.0 + largest(program.q().iter().copied()),
-            gap_scale: 1.0 + (0.5 * quadratic + linear).abs(),
+            primal_scale: unit_of(b) + b,
+            dual_scale: unit_of(slope) + q,
+            gap_scale: unit_of(slope * size) + (0.5 * quadratic + linear).abs(),
+            reach: largest(x.iter().copied()) / size,
         }
     }
 
-    /// The largest relative residual: the answer passes when this is at most the tolerance.
+    /// The largest relative residual.
     pub fn worst(&self) -> f64 {
         (self.primal / self.primal_scale)
             .max(self.dual / self.dual_scale)
             .max(self.gap / self.gap_scale)
     }
+
+    /// Whether the point is so far out that its small residual proves nothing: a weakly infeasible program has points
+    /// of every residual, at a distance that grows as fast.
+    pub fn runs_away(&self) -> bool {
+        self.primal / self.primal_scale * self.reach > RUNAWAY
+    }
+
+    /// The answer is accepted: every relative residual within the tolerance, at a point that does not run away.
+    pub fn pass(&self, tolerance: f64) -> bool {
+        self.worst() <= tolerance && !self.runs_away()
+    }
+}
+
+/// Residual times reach: along a direction in which a program is feasible only in the limit it stays constant.
+const RUNAWAY: f64 = 1e-2;
+
+/// The absolute part of a scale: 1, but at most a thousand times what is measured. Costs of 10⁻⁷ (in billions, say)
+/// would otherwise be met by any point.
+fn unit_of(size: f64) -> f64 {
+    if size == 0.0 {
+        1.0
+    } else {
+        (1e3 * size).min(1.0)
+    }
+}
+
+/// max (1 + |bᵢ|)/‖aᵢ‖∞.
+fn suggested_size(program: &Program) -> f64 {
+    let mut row = vec![0.0f64; program.rows()];
+    for (i, _, v) in program.a().entries() {
+        row[i] = row[i].max(v.abs());
+    }
+    let sizes = row.iter().zip(program.b()).filter(|(a, _)| **a > 0.0);
+    sizes.fold(1.0, |m, (a, b)| f64::max(m, (1.0 + b.abs()) / a))
 }
 
 impl fmt::Display for Residuals {
@@ -67,38 +110,44 @@ impl fmt::Display for Residuals {
     }
 }
 
-/// A certificate's residual may be this large, per unit of its own size: it then excludes every point up to 10⁶.
+/// A certificate must exclude every point up to a million times the size that the constraints suggest. In absolute
+/// terms that would depend on units: at ‖b‖ = 10⁷ a certificate of size 10⁻⁷ is nothing but its own rounding.
 const CERTIFICATE: f64 = 1e-6;
 
-/// Scales z to b'z = −1 and accepts it when z ∈ K* and A'z = 0 up to rounding.
+/// Scales z to b'z = −1 and accepts it when z ∈ K* and A'z = 0 up to rounding: for a feasible x,
+/// 0 ≤ (b − Ax)'z = −1 − x'A'z, so ‖x‖ is at least 1/‖A'z‖.
 pub(super) fn infeasibility(program: &Program, z: &[f64]) -> Option<Vec<f64>> {
     let bz: f64 = program.b().iter().zip(z).map(|(b, z)| b * z).sum();
     if !(bz < 0.0) {
         return None;
     }
     let z: Vec<f64> = z.iter().map(|v| v / -bz).collect();
-    let size = 1.0 + largest(z.iter().copied());
+    let unit = suggested_size(program);
+    let size = 1.0 + unit * largest(z.iter().copied());
     let residual = largest(program.a().transpose_times(&z).into_iter());
     let outside = program
         .constraints()
         .iter()
         .map(|c| c.cone().violation(&z[c.range()], Against::Dual))
         .fold(0.0, f64::max);
-    (residual.max(outside) <= CERTIFICATE * size).then_some(z)
+    (unit * residual.max(outside) <= CERTIFICATE * size).then_some(z)
 }
 
-/// Scales d to q'd = −1 and accepts it when Pd = 0 and −Ad ∈ K up to rounding.
+/// Scales d to q'd = −1 and accepts it when −Ad ∈ K up to rounding and the objective still falls a million sizes out:
+/// t·d'Pd ≤ 1 at t‖d‖ = 10⁶ sizes.
 pub(super) fn unboundedness(program: &Program, d: &[f64]) -> Option<Vec<f64>> {
     let qd: f64 = program.q().iter().zip(d).map(|(q, d)| q * d).sum();
     if !(qd < 0.0) {
         return None;
     }
     let d: Vec<f64> = d.iter().map(|v| v / -qd).collect();
-    let size = 1.0 + largest(d.iter().copied());
-    let curved = largest(program.p().symmetric_times(&d).into_iter());
+    let size = largest(d.iter().copied());
+    let pd = program.p().symmetric_times(&d);
+    let curved: f64 = pd.iter().zip(&d).map(|(p, d)| p * d).sum();
     let moved: Vec<f64> = program.a().times(&d).iter().map(|v| -v).collect();
     let (outside, _) = program.worst_violation(&moved);
-    (curved.max(outside) <= CERTIFICATE * size).then_some(d)
+    let straight = curved * suggested_size(program) <= CERTIFICATE * size;
+    (straight && outside <= CERTIFICATE * size).then_some(d)
 }
 
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
@@ -130,6 +179,8 @@ impl Infeasibility {
         for (i, _, v) in program.a().entries() {
             row_size[i] = row_size[i].max(v.abs());
         }
+        let sharp = super::sharpen::sharpen(program, &row_size);
+        let z = sharp.as_deref().unwrap_or(z);
         let mut weight: Vec<(String, f64)> = Vec::new();
         let mut place = std::collections::HashMap::new();
         for i in 0..program.rows() {

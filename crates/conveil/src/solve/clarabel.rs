@@ -76,7 +76,7 @@ pub(super) fn solve(program: &Program, settings: &Settings) -> Outcome {
                     residuals,
                     iterations,
                 };
-                if residuals.worst() <= settings.tolerance() {
+                if residuals.pass(settings.tolerance()) {
                     return Outcome::Optimal(solution);
                 }
                 if best
@@ -183,5 +183,76 @@ fn cone(cone: &Cone) -> SupportedConeT<f64> {
         Cone::Power(a) => SupportedConeT::PowerConeT(*a),
         Cone::GeneralizedPower(alpha, w) => SupportedConeT::GenPowerConeT(alpha.clone(), *w),
         Cone::PsdTriangle(n) => SupportedConeT::PSDTriangleConeT(*n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Builder;
+
+    /// A QP of size 10⁹ with costs of 10⁻⁹.
+    fn far_and_cheap() -> Program {
+        let (size, cost) = (1e9, 1e-9);
+        let mut m = Builder::new();
+        let x = m.variable("x", 3);
+        m.minimize(x.dot(&[cost, 2.0 * cost, -cost]));
+        for j in 0..3 {
+            m.quadratic(j, j, cost);
+            m.between(&format!("x{j}"), 0.0, x.at(j), size);
+        }
+        m.at_most("cover", 1.2 * size, x.sum());
+        m.at_most("thin", x.at(2), 1.0);
+        m.build().unwrap()
+    }
+
+    #[test]
+    fn the_rescaled_attempt_solves_what_the_plain_one_calls_infeasible() {
+        let program = far_and_cheap();
+        let settings = Settings::default();
+        let plain = run(&program, &settings, &ATTEMPTS[0]).unwrap();
+        assert_eq!(plain.status, SolverStatus::PrimalInfeasible);
+        // Its certificate is rounding: our check does not believe it.
+        assert!(infeasibility(&program, &plain.z).is_none());
+        let rescaled = run(&program, &settings, &ATTEMPTS[1]).unwrap();
+        assert!(Residuals::of(&program, &rescaled.x, &rescaled.z).pass(settings.tolerance()));
+        let Outcome::Optimal(solution) = solve(&program, &settings) else {
+            panic!("the second attempt passes");
+        };
+        // x₀ + 1 = x₁ + 2 and x₂ = 1 at the optimum.
+        let half = (1.2e9 - 1.0) / 2.0;
+        assert!(
+            (solution.x[0] - half).abs() < 1e-4 * half
+                && (solution.x[1] - half).abs() < 1e-4 * half
+        );
+    }
+
+    #[test]
+    fn a_curved_objective_is_not_taken_for_an_unbounded_one() {
+        // min ½·10⁻⁵x² − x: the optimum 10⁵ is far away, and there.
+        let mut m = Builder::new();
+        let x = m.variable("x", 1);
+        m.minimize(-1.0 * x.at(0));
+        m.quadratic(0, 0, 1e-5);
+        m.at_most("sign", 0.0, x.at(0));
+        let program = m.build().unwrap();
+        assert!(unboundedness(&program, &[1.0]).is_none());
+        let Outcome::Optimal(solution) = solve(&program, &Settings::default()) else {
+            panic!("bounded");
+        };
+        assert!((solution.x[0] - 1e5).abs() < 0.1, "{}", solution.x[0]);
+        // Without curvature the same direction is a certificate, in any unit of the cost.
+        for cost in [1e-9, 1.0, 1e9] {
+            let mut m = Builder::new();
+            let x = m.variable("x", 1);
+            m.minimize(-cost * x.at(0));
+            m.at_most("sign", 0.0, x.at(0));
+            let program = m.build().unwrap();
+            assert!(unboundedness(&program, &[1.0]).is_some());
+            assert!(
+                matches!(solve(&program, &Settings::default()), Outcome::Unbounded(_)),
+                "{cost}"
+            );
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod clarabel;
+mod sharpen;
 
 pub use batch::{Batch, Cancel};
 pub use check::{Infeasibility, Residuals};

@@ -1,0 +1,308 @@
+//! M2's rank test: QX = T and A_eq X = 0 must have a solution, and the refusal names the rows that fix the query.
+
+mod structure_common;
+
+use conveil::Error;
+use conveil::ask::Query;
+use conveil::plan::Plan;
+use conveil::program::{
+    Affine, Builder, Cone, Holds, NewConstraint, NewVariables, Program, Sparse, Stage,
+};
+use conveil::rule::{NoiseRow, Rule};
+use proptest::prelude::*;
+use structure_common::{laplace, message};
+
+fn named(names: &[&str]) -> Query {
+    Query::Variables(names.iter().map(|n| n.to_string()).collect())
+}
+
+/// Two zones joined by a flow, each balanced by an equality.
+fn two_zones() -> Builder {
+    let mut m = Builder::new();
+    let g = m.variable("g", 3);
+    let flow = m.variable("flow", 1);
+    m.minimize(g.dot(&[1.0, 2.0, 3.0]));
+    let north = m.parameter("north load");
+    let south = m.parameter("south load");
+    m.equal("north balance", g.at(0) + g.at(1) - flow.at(0), north);
+    m.equal("south balance", g.at(2) + flow.at(0), south);
+    m.between("flow limit", -5.0, flow.at(0), 5.0);
+    for j in 0..3 {
+        m.between(&format!("unit {j}"), 0.0, g.at(j), 20.0);
+    }
+    m
+}
+
+fn refusal(m: Builder, query: Query) -> String {
+    let map = m.build_map().unwrap();
+    let why = message(Plan::new(&map, laplace(query, 1.0)));
+    assert!(why.starts_with("refused: noise on the query"), "{why}");
+    why
+}
+
+#[test]
+fn an_identity_query_against_an_equality_names_the_row() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let total = m.parameter("total");
+    m.minimize(x.at(0));
+    m.equal("budget", x.sum(), total);
+    m.between("first", 0.0, x.at(0), 5.0);
+    let why = refusal(m, Query::Identity);
+    assert!(why.contains("noise on the query `x[1]`"), "{why}");
+    assert!(
+        why.contains("its value is fixed by `budget`: no decision can carry noise in it"),
+        "{why}"
+    );
+}
+
+#[test]
+fn total_generation_is_refused_by_the_combination_of_balances() {
+    let why = refusal(two_zones(), Query::Sum(vec!["g".into()]));
+    assert!(
+        why.contains("fixed by `north balance`, `south balance`:"),
+        "{why}"
+    );
+    // One zone alone is free: the flow carries it.
+    let map = two_zones().build_map().unwrap();
+    Plan::new(&map, laplace(named(&["g[2]"]), 10.0)).unwrap();
+}
+
+#[test]
+fn here_and_now_variables_do_not_free_a_balance() {
+    // An envelope's corrected load stands in the balance, but is decided before the noise.
+    let mut m = Builder::new();
+    let g = m.variable("g", 2);
+    let corrected = m.here_and_now("corrected", 1);
+    let load = m.parameter("load");
+    m.minimize(g.dot(&[1.0, 2.0]));
+    m.equal("balance", g.sum(), corrected.at(0));
+    m.between(
+        "near",
+        Affine::from(load) - 1.0,
+        corrected.at(0),
+        Affine::from(load) + 1.0,
+    );
+    m.between("unit 0", 0.0, g.at(0), 20.0);
+    m.between("unit 1", 0.0, g.at(1), 20.0);
+    let why = refusal(m, Query::Sum(vec!["g".into()]));
+    assert!(why.contains("fixed by `balance`"), "{why}");
+}
+
+#[test]
+fn a_witness_slack_does_not_free_a_balance_for_its_own_query() {
+    let mut m = Builder::new();
+    let g = m.variable("g", 2);
+    let spill = m.witness("spill", 1);
+    let load = m.parameter("load");
+    m.minimize(g.dot(&[1.0, 2.0]));
+    m.equal("balance", g.sum() - spill.at(0), load);
+    m.at_most("spill sign", 0.0, spill.at(0));
+    let map = m.build_map().unwrap();
+    for query in [
+        named(&["spill"]),
+        Query::Weighted(vec![("g".into(), 1.0), ("spill".into(), -1.0)]),
+    ] {
+        let why = message(Plan::new(&map, laplace(query, 1.0)));
+        assert!(why.contains("it is a witness"), "{why}");
+    }
+}
+
+#[test]
+fn repeated_and_dependent_query_rows_are_refused() {
+    let row = |terms: &[(&str, f64)]| {
+        terms
+            .iter()
+            .map(|(n, w)| (n.to_string(), *w))
+            .collect::<Vec<_>>()
+    };
+    for rows in [
+        vec![row(&[("g[0]", 1.0)]), row(&[("g[0]", 2.0)])],
+        vec![
+            row(&[("g[0]", 1.0)]),
+            row(&[("g[2]", 1.0)]),
+            row(&[("g[0]", 1.0), ("g[2]", -3.0)]),
+        ],
+    ] {
+        let why = refusal(two_zones(), Query::Rows(rows));
+        assert!(why.contains("or repeats another row of the query"), "{why}");
+    }
+}
+
+#[test]
+fn private_equalities_are_tested_at_the_data_and_nowhere_else() {
+    // x₀ + θx₁ = 10 and a query on x₀ + 2x₁: impossible at θ = 2 only.
+    let mut m = Builder::new();
+    let x = m.decision("x", 2);
+    let theta = m.parameter("θ");
+    m.minimize(x.sum());
+    m.equal("mix", x.at(0) + theta * x.at(1), 10.0);
+    m.between("x0", -100.0, x.at(0), 100.0);
+    m.between("x1", -100.0, x.at(1), 100.0);
+    let map = m.build_map().unwrap();
+    let query = Query::Weighted(vec![("x[0]".into(), 1.0), ("x[1]".into(), 2.0)]);
+    let plan = Plan::new(&map, laplace(query, 1.0)).unwrap();
+    for theta in [1.0, 1.9, 3.0] {
+        plan.released().at(&[theta]).unwrap();
+    }
+    let why = plan.released().at(&[2.0]).unwrap_err();
+    assert!(matches!(why, Error::Refused { .. }));
+    assert!(
+        why.to_string().contains("its value is fixed by `mix`"),
+        "{why}"
+    );
+}
+
+/// A program with these equality rows and nothing else.
+fn equalities(rows: &[Vec<i32>], columns: usize) -> Program {
+    let mut triplets = Vec::new();
+    for (i, row) in rows.iter().enumerate() {
+        let entries = row.iter().enumerate().filter(|(_, v)| **v != 0);
+        triplets.extend(entries.map(|(j, v)| (i, j, f64::from(*v))));
+    }
+    Program::new(
+        Sparse::zeros(columns, columns),
+        vec![0.0; columns],
+        Sparse::from_triplets(rows.len(), columns, &triplets).unwrap(),
+        vec![0.0; rows.len()],
+        vec![NewVariables {
+            name: "x".into(),
+            len: columns,
+            stage: Stage::Recourse,
+            decision: true,
+        }],
+        vec![NewConstraint {
+            name: "row".into(),
+            cone: Cone::Zero(rows.len()),
+            holds: Holds::WithNoise,
+            rows: Vec::new(),
+        }],
+    )
+    .unwrap()
+}
+
+/// Exact rank of small integers: Gauss modulo a prime larger than every minor.
+fn exact_rank(rows: &[Vec<i32>]) -> usize {
+    const P: i128 = (1 << 61) - 1;
+    let power = |base: i128, mut e: i128| {
+        let (mut b, mut r) = (base.rem_euclid(P), 1);
+        while e > 0 {
+            if e & 1 == 1 {
+                r = r * b % P;
+            }
+            b = b * b % P;
+            e >>= 1;
+        }
+        r
+    };
+    let mut m: Vec<Vec<i128>> = rows
+        .iter()
+        .map(|r| r.iter().map(|v| i128::from(*v).rem_euclid(P)).collect())
+        .collect();
+    let columns = m.first().map_or(0, Vec::len);
+    let mut rank = 0;
+    for j in 0..columns {
+        let Some(pivot) = (rank..m.len()).find(|&i| m[i][j] != 0) else {
+            continue;
+        };
+        m.swap(rank, pivot);
+        let inverse = power(m[rank][j], P - 2);
+        for i in rank + 1..m.len() {
+            let factor = m[i][j] * inverse % P;
+            for c in j..columns {
+                m[i][c] = (m[i][c] - factor * m[rank][c]).rem_euclid(P);
+            }
+        }
+        rank += 1;
+    }
+    rank
+}
+
+fn sparse_rows(
+    count: std::ops::Range<usize>,
+    columns: usize,
+) -> impl Strategy<Value = Vec<Vec<i32>>> {
+    let entry = prop_oneof![3 => Just(0), 2 => -3..=3i32];
+    prop::collection::vec(prop::collection::vec(entry, columns), count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, rng_seed: proptest::test_runner::RngSeed::Fixed(4), ..Default::default() })]
+
+    #[test]
+    fn the_rank_test_agrees_with_exact_arithmetic(
+        equal in sparse_rows(1..6, 7),
+        query in sparse_rows(1..4, 7),
+    ) {
+        let rows: Vec<NoiseRow> = query
+            .iter()
+            .enumerate()
+            .map(|(i, row)| NoiseRow {
+                label: format!("q{i}"),
+                terms: row.iter().enumerate().filter(|(_, v)| **v != 0).map(|(j, v)| (j, f64::from(*v))).collect(),
+                carries: (0..query.len()).map(|j| f64::from(u8::from(i == j))).collect(),
+            })
+            .collect();
+        let program = equalities(&equal, 7);
+        let rule = Rule::new(&program, &rows, rows.len(), &vec![false; equal.len()], false);
+        let mut all = equal.clone();
+        all.extend(query.clone());
+        let possible = exact_rank(&all) == exact_rank(&equal) + query.len();
+        prop_assert_eq!(rule.is_ok(), possible);
+        if let Err(e) = rule {
+            // What is named really fixes it: the named rows and the query up to this row are dependent without it.
+            let text = e.to_string();
+            let which: usize = text.split("query `q").nth(1).unwrap()[..1].parse().unwrap();
+            let named: Vec<Vec<i32>> = (0..equal.len())
+                .filter(|i| text.contains(&format!("`row[{i}]`")) || (equal.len() == 1 && text.contains("`row`")))
+                .map(|i| equal[i].clone())
+                .collect();
+            let mut with = named.clone();
+            with.extend(query[..=which].to_vec());
+            prop_assert!(exact_rank(&with) < exact_rank(&named) + which + 1, "{}", text);
+        }
+    }
+}
+
+#[test]
+fn a_grid_of_thousands_of_buses_is_tested_in_reasonable_time() {
+    let side = 50;
+    let buses = side * side;
+    let mut m = Builder::new();
+    let g = m.variable("g", buses);
+    let angle = m.variable("angle", buses);
+    m.minimize(g.dot(&(0..buses).map(|i| 1.0 + (i % 5) as f64).collect::<Vec<_>>()));
+    let mut balance: Vec<Affine> = g.entries();
+    for here in 0..buses {
+        let right = (here % side + 1 < side).then_some(here + 1);
+        let down = (here + side < buses).then_some(here + side);
+        for there in [right, down].into_iter().flatten() {
+            let flow = (1.0 + (here % 3) as f64) * (angle.at(here) - angle.at(there));
+            balance[here] += -1.0 * flow.clone();
+            balance[there] += flow;
+        }
+    }
+    let load = m.parameter("load");
+    for (i, row) in balance.into_iter().enumerate() {
+        m.equal(
+            &format!("bus {i}"),
+            row,
+            if i == 0 {
+                Affine::from(load)
+            } else {
+                1.0.into()
+            },
+        );
+        m.between(&format!("unit {i}"), 0.0, g.at(i), 5.0);
+    }
+    m.equal("reference", angle.at(0), 0.0);
+    let map = m.build_map().unwrap();
+    let start = std::time::Instant::now();
+    Plan::new(&map, laplace(Query::Cost, 1.0)).unwrap();
+    let why = message(Plan::new(&map, laplace(Query::Sum(vec!["g".into()]), 1.0)));
+    assert!(
+        why.contains(&format!("and {} more: no decision", buses - 8)),
+        "{why}"
+    );
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+}
