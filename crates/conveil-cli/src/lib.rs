@@ -1,7 +1,7 @@
 //! The `conveil` command line: a spec file in, a report out.
 //!
 //! One straight road: [`inputs`] reads the spec and its problem, [`model`] turns them into the public map θ ↦ program
-//! and, separately, the private θ, [`wishes`] into what is asked of the engine; [`verbs`] does what the user wants with
+//! and, separately, the private θ, [`wishes`] into what is asked of the engine; `verbs` does what the user wants with
 //! them. `check` takes the public half of that road only.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -72,7 +72,8 @@ pub struct Parameter {
     pub bounds: Option<(f64, f64)>,
 }
 
-/// A number of the problem that reads coef·θ + offset.
+/// A number of the problem that reads coef·θ + offset, whatever the file says there; where several
+/// parameters enter one number, theirs add up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// Which number.
