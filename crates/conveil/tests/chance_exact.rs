@@ -30,7 +30,7 @@ struct Row {
 
 impl Row {
     /// The violation is η within the interval, the checker accepts the rule, and it rejects the mutant.
-    fn is_exact_and_guarded(self, label: &str) {
+    fn assert_exact_and_guarded(self, label: &str) {
         let violations = self.rule.violations(&self.law, DRAWS, 3);
         let (low, high) = clopper_pearson(violations, DRAWS, ALARM).unwrap();
         let rate = violations as f64 / DRAWS as f64;
@@ -40,10 +40,10 @@ impl Row {
             "{label}: measured {rate}, certified {}",
             self.certified
         );
-        self.is_guarded(label);
+        self.assert_guarded(label);
     }
 
-    fn is_guarded(self, label: &str) {
+    fn assert_guarded(self, label: &str) {
         let found = self.rule.violations(&self.law, TABLE_DRAWS, 4);
         assert!(
             keeps(found, TABLE_DRAWS, self.certified, TABLE_ALARM),
@@ -120,7 +120,7 @@ fn boxes_on_a_row_of_their_own_length_are_violated_with_probability_eta() {
                 certified,
                 mutant,
             };
-            row.is_exact_and_guarded(&format!("mass box, {noise:?}, {share} below"));
+            row.assert_exact_and_guarded(&format!("mass box, {noise:?}, {share} below"));
         }
         let wish =
             Feasibility::eta(ETA)
@@ -135,7 +135,7 @@ fn boxes_on_a_row_of_their_own_length_are_violated_with_probability_eta() {
             certified,
             mutant: shrunk(boxes[0], &law, 2.0 * certified),
         };
-        row.is_exact_and_guarded(&format!("sampled box, {noise:?}"));
+        row.assert_exact_and_guarded(&format!("sampled box, {noise:?}"));
     }
 }
 
@@ -153,7 +153,7 @@ fn the_ball_of_one_noise_is_violated_with_probability_eta() {
         certified,
         mutant,
     };
-    row.is_exact_and_guarded("ball, k = 1");
+    row.assert_exact_and_guarded("ball, k = 1");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn bounded_noise_is_exactly_zero_and_a_smaller_box_is_caught() {
         certified,
         mutant: vec![-0.95 * set.lower, 0.95 * set.upper],
     };
-    row.is_guarded("bounded noise");
+    row.assert_guarded("bounded noise");
 }
 
 /// max a'x s.t. a'x ≤ 1 (+ θ): one row, active, whose noise is v = X'a.
@@ -228,7 +228,7 @@ fn fixed_recourse_is_violated_with_probability_eta() {
             }
             let label = format!("fixed recourse, {noise:?}, k = {}", a.len());
             one_row(Shape::Fixed(a.clone()), noise, Choice::FixedRecourse)
-                .is_exact_and_guarded(&label);
+                .assert_exact_and_guarded(&label);
         }
     }
 }
@@ -239,11 +239,11 @@ fn gaussian_row_by_row_is_violated_with_probability_eta() {
         let choice = Choice::RowByRow(factor);
         for a in [vec![2.0], vec![1.0, -2.0, 0.5]] {
             let label = format!("row by row, Gaussian, fixed, k = {}", a.len());
-            one_row(Shape::Fixed(a), Noise::Gaussian, choice).is_exact_and_guarded(&label);
+            one_row(Shape::Fixed(a), Noise::Gaussian, choice).assert_exact_and_guarded(&label);
         }
         for k in [1, 2, 3] {
             let label = format!("row by row, Gaussian, free, k = {k}");
-            one_row(Shape::Forced(k), Noise::Gaussian, choice).is_exact_and_guarded(&label);
+            one_row(Shape::Forced(k), Noise::Gaussian, choice).assert_exact_and_guarded(&label);
         }
     }
 }
@@ -253,16 +253,16 @@ fn one_laplace_row_by_row_is_violated_with_probability_eta() {
     for factor in [None, Some(Factor::OneLaplace)] {
         let choice = Choice::RowByRow(factor);
         one_row(Shape::Fixed(vec![3.0]), Noise::Laplace, choice)
-            .is_exact_and_guarded("row by row, one Laplace, fixed");
+            .assert_exact_and_guarded("row by row, one Laplace, fixed");
         one_row(Shape::Forced(1), Noise::Laplace, choice)
-            .is_exact_and_guarded("row by row, one Laplace, free");
+            .assert_exact_and_guarded("row by row, one Laplace, free");
     }
     one_row(
         Shape::Fixed(vec![3.0]),
         Noise::Truncated,
         Choice::RowByRow(None),
     )
-    .is_exact_and_guarded("row by row, one truncated Laplace");
+    .assert_exact_and_guarded("row by row, one truncated Laplace");
 }
 
 /// Cantelli is attained by a two-point law: mass p at t and 1−p at −tp/(1−p), p = σ²/(σ²+t²). The enforced margin

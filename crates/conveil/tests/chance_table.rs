@@ -10,8 +10,8 @@ use common::{Kind, Moving, Noise, Rows, has_active_noise, keeps, random_case};
 use conveil::Error;
 use conveil::ask::SampleSize;
 use conveil::chance::{Choice, Feasibility, Split};
-use conveil::noise::Factor;
-use conveil::plan::Plan;
+use conveil::noise::{Factor, clopper_pearson};
+use conveil::plan::{Empirical, Plan};
 use conveil::solve::Batch;
 
 const PROGRAMS: usize = 20;
@@ -45,7 +45,7 @@ impl Line {
     }
 
     /// The table says something: noisy constraints bind in most programs, and draws violate at least `violated` of them.
-    fn is_not_vacuous(&self, violated: f64) {
+    fn assert_not_vacuous(&self, violated: f64) {
         let share = |count: usize| count as f64 / self.programs as f64;
         assert!(share(self.active) >= 0.8, "{self:?}");
         assert!(share(self.violated) >= violated, "{self:?}");
@@ -150,7 +150,7 @@ fn all_cones(name: &str, wish: Feasibility, laws: &[Noise]) -> Line {
 fn mass_box_keeps_the_promised_probability() {
     let wish = Feasibility::eta(ETA).method(Choice::MassBox);
     let total = all_cones("mass box, symmetric", wish, &Noise::ALL);
-    total.is_not_vacuous(0.9);
+    total.assert_not_vacuous(0.9);
     assert!(total.worst > 0.95);
 }
 
@@ -160,7 +160,7 @@ fn mass_box_with_a_given_split_keeps_the_promised_probability() {
         .method(Choice::MassBox)
         .split(Split::LowerShare(0.8));
     let total = all_cones("mass box, 80% below", wish, &Noise::ALL);
-    total.is_not_vacuous(0.9);
+    total.assert_not_vacuous(0.9);
     assert!(total.worst > 0.95);
 }
 
@@ -170,7 +170,7 @@ fn sampled_box_keeps_the_promised_probability() {
         Feasibility::eta(ETA)
             .method(Choice::SampledBox)
             .sampling(SampleSize::Exact, 1e-8, 11);
-    all_cones("sampled box", wish, &Noise::ALL).is_not_vacuous(0.85);
+    all_cones("sampled box", wish, &Noise::ALL).assert_not_vacuous(0.85);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn scenario_keeps_the_promised_probability() {
     let wish = Feasibility::eta(ETA)
         .method(Choice::Scenario)
         .sampling(SampleSize::Exact, 1e-8, 12);
-    all_cones("scenario", wish, &Noise::ALL).is_not_vacuous(0.85);
+    all_cones("scenario", wish, &Noise::ALL).assert_not_vacuous(0.85);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn bounded_noise_is_never_violated() {
     let wish = Feasibility::eta(ETA).method(Choice::Bounded);
     let total = all_cones("bounded noise", wish, &[Noise::Truncated]);
     assert_eq!(total.violated, 0);
-    total.is_not_vacuous(0.0);
+    total.assert_not_vacuous(0.0);
 }
 
 #[test]
@@ -207,11 +207,11 @@ fn row_by_row_keeps_the_promised_probability() {
                 let name = factor.map_or("best", Factor::name);
                 let label = format!("row by row, {name}, {rows:?}, {noise:?}");
                 let place = (Kind::Nonnegative, rows, noise);
-                let found = only(&label, place, &wish, &|i| 1 + i % 3 <= most);
+                let found = only(&label, place, &wish, &|i| i % 3 < most);
                 // The other factors are loose: their rows bind, but no draw of 10⁵ may reach them.
                 let tight = noise != Noise::Truncated
                     && matches!(factor, None | Some(Factor::Gaussian | Factor::OneLaplace));
-                found.is_not_vacuous(if tight { 0.8 } else { 0.0 });
+                found.assert_not_vacuous(if tight { 0.8 } else { 0.0 });
             }
         }
     }
@@ -222,7 +222,7 @@ fn fixed_recourse_keeps_the_promised_probability() {
     let wish = Feasibility::eta(ETA).method(Choice::FixedRecourse);
     for noise in Noise::ALL {
         let label = format!("fixed recourse, {noise:?}");
-        line(&label, Kind::Nonnegative, Rows::Fixed, noise, &wish).is_not_vacuous(0.75);
+        line(&label, Kind::Nonnegative, Rows::Fixed, noise, &wish).assert_not_vacuous(0.75);
     }
 }
 
@@ -231,6 +231,41 @@ fn ball_keeps_the_promised_probability() {
     let wish = Feasibility::eta(ETA).method(Choice::Ball);
     for rows in [Rows::Free, Rows::Fixed] {
         let label = format!("ball, {rows:?}, Gaussian");
-        line(&label, Kind::Nonnegative, rows, Noise::Gaussian, &wish).is_not_vacuous(0.9);
+        line(&label, Kind::Nonnegative, rows, Noise::Gaussian, &wish).assert_not_vacuous(0.9);
+    }
+}
+
+/// The report's own figure, exact for one noise, agrees with the draws of this file; for more noises, its interval does.
+/// False alarm: fewer than 100 pairs of intervals at 1e-6/100.
+#[test]
+fn the_reported_probability_agrees_with_independent_draws() {
+    let alarm = 1e-6 / 100.0;
+    let wish = Feasibility::eta(ETA).method(Choice::MassBox);
+    for kind in Kind::ALL {
+        for noise in Noise::ALL {
+            // k = 1, and k = 2 under one law.
+            let indices: &[u64] = if noise == Noise::Gaussian {
+                &[0, 3, 1]
+            } else {
+                &[0, 3]
+            };
+            for &index in indices {
+                let case = random_case(kind, Rows::Free, index);
+                let plan = Plan::new(&case.map, case.ask(noise, wish.clone())).unwrap();
+                let curated = plan.curate(&case.theta).unwrap();
+                let rule = Moving::new(curated.decided());
+                let violations = rule.violations(plan.law(), DRAWS, 77 + index);
+                let (low, high) = clopper_pearson(violations, DRAWS, alarm).unwrap();
+                let (least, most) = match curated.report().empirical {
+                    Empirical::Exact { probability } => (probability, probability),
+                    Empirical::Drawn { interval, .. } => interval,
+                };
+                assert!(
+                    least <= high && low <= most,
+                    "{kind:?}, {noise:?}, program {index}: [{least}, {most}] reported, [{low}, {high}] drawn"
+                );
+                assert_eq!(index % 3 == 0, least == most);
+            }
+        }
     }
 }

@@ -20,6 +20,7 @@ mod mass_box;
 mod row_by_row;
 mod sampled_box;
 mod scenario;
+mod sorting;
 mod vertices;
 
 pub use budget::{Budget, BudgetLine};

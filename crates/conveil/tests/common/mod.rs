@@ -5,7 +5,7 @@ use conveil::ask::{Adjacency, Ask, Privacy, Query};
 use conveil::chance::Feasibility;
 use conveil::noise::{Law, Sampler, binomial_upper_pvalue};
 use conveil::plan::Decided;
-use conveil::program::{Affine, AffineMap, Builder, Cone, Holds, Program};
+use conveil::program::{Affine, AffineMap, Builder, Cone, Holds};
 
 /// The laws of the study, each with unit sensitivity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -315,15 +315,12 @@ impl Moving {
         // The solve's own primal residual, which the curator's report allows, too, and rounding.
         let residuals = &decided.residuals;
         let slip = residuals.primal + 1e-12 * residuals.primal_scale;
-        Self::of(&decided.program, &decided.mean, decided, slip)
-    }
-
-    pub fn of(program: &Program, mean: &[f64], decided: &Decided, slip: f64) -> Self {
+        let program = &decided.program;
         let k = decided.recourse.noises();
         let mut start = program.b().to_vec();
         let mut moves = vec![vec![0.0; k]; program.rows()];
         for (i, j, a) in program.a().entries() {
-            start[i] -= a * mean[j];
+            start[i] -= a * decided.mean[j];
             for &(noise, v) in decided.recourse.row(j) {
                 moves[i][noise] += a * v;
             }
