@@ -34,15 +34,12 @@ fn at(m: Builder, query: Query, epsilon: f64) -> Fate {
     fate(&m.build_map().unwrap(), laplace(query, epsilon), &[10.0])
 }
 
-/// Refused as a phantom, at either noise: structure decides, not the scale.
-fn refused_as_phantom(name: &str, m: &Builder, query: &Query) {
-    for epsilon in [TOO_MUCH, ENOUGH_ROOM] {
+/// Whether it is refused as a phantom at either noise: structure decides, not the scale.
+fn is_refused_as_phantom(m: &Builder, query: &Query) -> bool {
+    [TOO_MUCH, ENOUGH_ROOM].into_iter().all(|epsilon| {
         let fate = at(m.clone(), query.clone(), epsilon);
-        assert!(
-            matches!(&fate, Fate::Refused(why) if why.contains("looks like an epigraph or a slack")),
-            "{name}: {fate:?}"
-        );
-    }
+        matches!(&fate, Fate::Refused(why) if why.contains("looks like an epigraph or a slack"))
+    })
 }
 
 #[test]
@@ -80,7 +77,7 @@ fn an_epigraph_of_the_cost_is_refused_in_every_spelling_of_the_query() {
             Query::Rows(vec![weighted(1.0)]),
             Query::Rows(vec![weighted(1.0), vec![("x[1]".into(), 1.0)]]),
         ] {
-            refused_as_phantom(&format!("{query:?} {top:?}"), &m, &query);
+            assert!(is_refused_as_phantom(&m, &query), "{query:?} {top:?}");
         }
     }
 }
@@ -269,11 +266,16 @@ fn disguised_epigraphs_are_refused() {
             query("t")
         }),
     ];
-    for (name, dress) in disguises {
-        let (mut m, x, demand) = two_variables();
-        let query = dress(&mut m, &x, demand);
-        refused_as_phantom(name, &m, &query);
-    }
+    let passed: Vec<&str> = disguises
+        .iter()
+        .filter(|(_, dress)| {
+            let (mut m, x, demand) = two_variables();
+            let query = dress(&mut m, &x, demand);
+            !is_refused_as_phantom(&m, &query)
+        })
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(passed.is_empty(), "{passed:?}");
 }
 
 #[test]
@@ -377,5 +379,5 @@ fn at_most_with_the_costs_slope_is_the_plain_cost_query() {
     let x = m.variable("y", 1);
     m.between("y limits", 0.0, x.at(0), 1.0);
     m.at_most("spare", x.at(0), s.at(0));
-    refused_as_phantom("slope over a slack", &m, &at_most(&[("s", 1.0)]));
+    assert!(is_refused_as_phantom(&m, &at_most(&[("s", 1.0)])));
 }

@@ -224,7 +224,9 @@ impl Builder {
             .enumerate()
             .map(|(index, p)| {
                 let mine = places.extract_if(.., |place| place.0 == index);
-                p.at_all(mine.map(|place| place.1).collect())
+                // A public coefficient of 0 makes no place private.
+                let mine = mine.map(|place| place.1).filter(|at| at.coef != 0.0);
+                p.at_all(mine.collect())
             })
             .collect();
         AffineMap::new(program, parameters)

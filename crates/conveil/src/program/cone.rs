@@ -108,7 +108,7 @@ impl Cone {
         }
     }
 
-    /// A point e in the interior of K and of K*, with e + p/c ∈ K for every ‖p‖₁ ≤ 1; returns (e, c).
+    /// A point e in the interior of K, with e + p/c ∈ K for every ‖p‖₁ ≤ 1; returns (e, c).
     pub fn interior(&self) -> (Vec<f64>, f64) {
         match self {
             Cone::Zero(m) => (vec![0.0; *m], f64::INFINITY),
