@@ -14,7 +14,7 @@ use serde::Serialize;
 pub enum Empirical {
     /// From the law's own distribution (one noise).
     Exact {
-        /// Pr[infeasible].
+        /// Pr\[infeasible\].
         probability: f64,
     },
     /// From fresh draws, with a 99.9999% Clopper–Pearson interval.

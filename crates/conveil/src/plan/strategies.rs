@@ -27,7 +27,7 @@ pub struct StrategyRow {
     pub loss_percent: Option<f64>,
     /// The same over the draws; infeasible input draws leave the mean.
     pub sampled_loss_percent: Option<f64>,
-    /// Pr[infeasible]·100, exact.
+    /// Pr\[infeasible\]·100, exact.
     pub infeasible_percent: Option<f64>,
     /// The same over the draws.
     pub sampled_infeasible_percent: Option<f64>,
