@@ -165,6 +165,31 @@ fn numbers() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(-1.0..1.0f64, 10)
 }
 
+/// min q'x, x ∈ K.
+fn program_in(cone: &Cone, q: &[f64]) -> Program {
+    let m = cone.dim();
+    let minus: Vec<(usize, usize, f64)> = (0..m).map(|i| (i, i, -1.0)).collect();
+    Program::new(
+        Sparse::zeros(m, m),
+        q.to_vec(),
+        Sparse::from_triplets(m, m, &minus).unwrap(),
+        vec![0.0; m],
+        vec![NewVariables {
+            name: "x".into(),
+            len: m,
+            stage: Stage::Recourse,
+            decision: false,
+        }],
+        vec![NewConstraint {
+            name: "in".into(),
+            cone: cone.clone(),
+            holds: Holds::WithNoise,
+            rows: vec![],
+        }],
+    )
+    .unwrap()
+}
+
 const SIDES: [Against; 2] = [Against::Primal, Against::Dual];
 
 fn fixed(cases: u32) -> ProptestConfig {
@@ -219,19 +244,16 @@ proptest! {
     #[test]
     fn residuals_show_what_is_wrong(index in 1..KINDS, u in numbers(), v in numbers(), shift in 0.01..1.0f64) {
         let cone = kind(index);
-        let m = cone.dim();
         let s = member(&cone, Against::Primal, &u);
         let z = member(&cone, Against::Dual, &v);
-        let minus: Vec<(usize, usize, f64)> = (0..m).map(|i| (i, i, -1.0)).collect();
-        let program = Program::new(
-            Sparse::zeros(m, m),
-            z.clone(),
-            Sparse::from_triplets(m, m, &minus).unwrap(),
-            vec![0.0; m],
-            vec![NewVariables { name: "x".into(), len: m, stage: Stage::Recourse, decision: false }],
-            vec![NewConstraint { name: "in".into(), cone: cone.clone(), holds: Holds::WithNoise, rows: vec![] }],
-        ).unwrap();
+        let program = program_in(&cone, &z);
         let gap: f64 = s.iter().zip(&z).map(|(s, z)| s * z).sum();
+        // A multiplier that is stationary but outside K*: only its membership is wrong.
+        let dual_out = inward(&cone, Against::Dual);
+        let outside: Vec<f64> = z.iter().zip(&dual_out).map(|(z, e)| z - shift * e).collect();
+        let stationary = program_in(&cone, &outside);
+        let found = Residuals::of(&stationary, &s, &outside).dual;
+        prop_assert!((found - cone.violation(&outside, Against::Dual)).abs() <= 1e-12);
         let good = Residuals::of(&program, &s, &z);
         prop_assert!(good.primal <= 1e-12 && good.dual <= 1e-12, "{:?}", good);
         prop_assert!((good.gap - gap.abs()).abs() <= 1e-12);

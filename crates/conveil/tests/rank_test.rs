@@ -153,6 +153,49 @@ fn private_equalities_are_tested_at_the_data_and_nowhere_else() {
     );
 }
 
+#[test]
+fn private_equalities_bind_the_recourse_at_their_own_coefficients() {
+    // x₀ + (1 + θ)x₁ = 10 and a query on x₀: X₁ = −1/(1 + θ), not what the template would say.
+    let mut m = Builder::new();
+    let x = m.decision("x", 2);
+    let theta = m.parameter("θ");
+    m.minimize(x.sum());
+    m.equal("mix", x.sum() + theta * x.at(1), 10.0);
+    m.between("x0", -100.0, x.at(0), 100.0);
+    m.between("x1", -100.0, x.at(1), 100.0);
+    let map = m.build_map().unwrap();
+    let plan = Plan::new(&map, laplace(named(&["x[0]"]), 1.0)).unwrap();
+    for theta in [0.5, 1.0, 4.0] {
+        let decided = plan.released().at(&[theta]).unwrap();
+        let moved = decided.recourse.apply(&[1.0]);
+        assert!((moved[0] - 1.0).abs() < 1e-9);
+        assert!((moved[1] + 1.0 / (1.0 + theta)).abs() < 1e-9, "{moved:?}");
+    }
+}
+
+#[test]
+fn an_at_most_query_whose_two_rows_agree_is_consistent() {
+    // t = c'x exactly: the slope row repeats the first, with the same noise, and that is no contradiction.
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let t = m.variable("t", 1);
+    let load = m.parameter("load");
+    m.minimize(t.at(0));
+    m.equal("balance", x.sum(), load);
+    m.equal("cost is", t.at(0), x.dot(&[1.0, 3.0]));
+    m.between("x0", 0.0, x.at(0), 10.0);
+    m.between("x1", 0.0, x.at(1), 8.0);
+    let map = m.build_map().unwrap();
+    let query = |slope: f64| Query::AtMost {
+        epigraph: "t".into(),
+        slope: vec![("x[0]".into(), 1.0), ("x[1]".into(), slope)],
+    };
+    Plan::new(&map, laplace(query(3.0), 1.0)).unwrap();
+    // Another slope asks the same decision for two different noises.
+    let why = message(Plan::new(&map, laplace(query(2.0), 1.0)));
+    assert!(why.contains("the slope of the at-most query"), "{why}");
+}
+
 /// A program with these equality rows and nothing else.
 fn equalities(rows: &[Vec<i32>], columns: usize) -> Program {
     let mut triplets = Vec::new();

@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use conveil::Error;
-use conveil::ask::{Adjacency, Ask, Privacy, Query};
+use conveil::ask::{
+    Adjacency, Ask, MapKind, Privacy, Query, Request, SampleSize, Sampled, Universe,
+};
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
 use conveil::program::{Builder, DataMap};
@@ -63,4 +65,29 @@ pub fn interval_lp(cost: f64, upper: f64) -> conveil::program::AffineMap {
 /// Uniform on [low, high].
 pub fn uniform(sampler: &mut Sampler, low: f64, high: f64) -> f64 {
     low + (high - low) * sampler.uniform()
+}
+
+/// min ½‖w‖² − θ'w on |w_j| ≤ 1: a projection onto a box, w_j = clamp(θ_j).
+pub fn projection() -> conveil::program::AffineMap {
+    let mut m = Builder::new();
+    let w = m.variable("w", 2);
+    for j in 0..2 {
+        let target = m.parameter(&format!("target {j}"));
+        m.quadratic(j, j, 1.0);
+        m.minimize(-1.0 * (target * w.at(j)));
+        m.between(&format!("w{j}"), -1.0, w.at(j), 1.0);
+    }
+    m.build_map().unwrap()
+}
+
+/// A sampled sensitivity with the exact number of pairs.
+pub fn sampled(universe: Universe, gamma: f64, beta: f64, on: MapKind) -> Request {
+    Request::Sampled(Sampled {
+        universe,
+        gamma,
+        beta,
+        seed: 77,
+        size: SampleSize::Exact,
+        on,
+    })
 }
