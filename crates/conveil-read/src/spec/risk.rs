@@ -76,7 +76,7 @@ pub struct VarianceTerm {
 pub enum VarianceControl {
     /// `weight` > 0: added to the objective with this weight.
     Weight(f64),
-    /// `at_most` ≥ 0: bounded.
+    /// `at_most` > 0: bounded.
     AtMost(f64),
 }
 
@@ -195,7 +195,7 @@ fn read_variances(item: Item) -> Result<Vec<VarianceTerm>, ReadError> {
         let variables = reference::read_list(&variables)?;
         let control = match (table.optional("weight"), table.optional("at_most")) {
             (Some(weight), None) => VarianceControl::Weight(weight.positive()?),
-            (None, Some(at_most)) => VarianceControl::AtMost(at_most.nonnegative()?),
+            (None, Some(at_most)) => VarianceControl::AtMost(at_most.positive()?),
             (Some(_), Some(at_most)) => {
                 return Err(at_most.error("give `weight` or `at_most`, not both"));
             }

@@ -372,7 +372,8 @@ impl Ask {
 
     /// Feasible with at least this probability: 1 − η.
     pub fn feasible(mut self, probability: f64) -> Self {
-        self.feasibility.eta = 1.0 - probability;
+        // 1 − 0.95 is 0.05 and a rounding error: η is what the user would have written.
+        self.feasibility.eta = ((1.0 - probability) * 1e15).round() / 1e15;
         self
     }
 

@@ -161,14 +161,16 @@ impl Design {
             .into_iter()
             .filter(|kind| by_event.iter().any(|p| p.choice == *kind))
             .collect();
+        // Equal shares per group, unless a block's weight raises or lowers the event that serves it.
         let open_rows = by_row.iter().any(|p| p.etas.is_none());
-        let groups = present.len() + usize::from(open_rows);
-        let share = if groups == 0 {
-            0.0
-        } else {
-            left / groups as f64
+        let weight_of = |kind: &Choice| {
+            let mine = by_event.iter().filter(|p| p.choice == *kind);
+            mine.map(|p| p.weight).fold(0.0f64, f64::max)
         };
-        if groups > 0 && !(share > 0.0) {
+        let weights: Vec<f64> = present.iter().map(weight_of).collect();
+        let total = weights.iter().sum::<f64>() + f64::from(u8::from(open_rows));
+        let unit = if total > 0.0 { left / total } else { 0.0 };
+        if total > 0.0 && !(unit > 0.0) {
             return Err(Error::input(format!(
                 "the rows' own η add up to {explicit} and leave nothing of η = {} for the other constraints",
                 wish.eta
@@ -179,8 +181,8 @@ impl Design {
             .filter(|c| matches!(c, Choice::SampledBox | Choice::Scenario))
             .count();
         let sampling = (wish.size, wish.beta / sampled.max(1) as f64, wish.seed);
-        for kind in present {
-            let (method, line) = self.event(rule, kind, share, sampling, wish.split)?;
+        for (kind, weight) in present.into_iter().zip(weights) {
+            let (method, line) = self.event(rule, kind, weight * unit, sampling, wish.split)?;
             self.serve(program, &mut by_event, kind, method, Some(line));
         }
         if by_event.iter().any(|p| p.choice == Choice::Bounded) {
@@ -195,7 +197,7 @@ impl Design {
                 Some(line),
             );
         }
-        self.allot_rows(program, by_row, share)
+        self.allot_rows(program, by_row, unit)
     }
 
     /// The one event of a method, and its line in the table.

@@ -141,7 +141,8 @@ pub struct BlockChoice {
     pub block: String,
     /// Its method.
     pub method: Option<Choice>,
-    /// Weight of its rows within the rows' share.
+    /// Weight of its rows within the rows' share; for a block served by a box, a ball or scenarios, the weight of that
+    /// event against the other groups (the largest among its blocks counts). 1 by default.
     pub weight: Option<f64>,
     /// η of each row (one number for all, or one each); taken off the budget first.
     pub etas: Option<Vec<f64>>,

@@ -59,6 +59,9 @@ impl std::fmt::Display for Empirical {
     }
 }
 
+/// Chunks draw from streams of their own, apart from those of the sampled methods.
+const STREAM: u64 = 2 << 40;
+
 /// Draws in one chunk: chunks are independent streams, so the count does not depend on threads.
 const CHUNK: u64 = 10_000;
 
@@ -98,7 +101,7 @@ pub fn empirical_violation(
     let chunks = draws.div_ceil(CHUNK).max(1);
     let infeasible: u64 = batch
         .run(chunks as usize, |chunk| {
-            let mut sampler = Sampler::new(seed, chunk as u64);
+            let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
             let mut zeta = vec![0.0; recourse.noises()];
             let mut point = Vec::new();
             let count = CHUNK.min(draws - chunk as u64 * CHUNK);

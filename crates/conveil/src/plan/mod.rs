@@ -1,5 +1,6 @@
 //! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
 
+mod comparison;
 mod curate;
 mod empirical;
 mod explain;
@@ -11,6 +12,7 @@ mod shape;
 mod strategies;
 mod warnings;
 
+pub use comparison::{Comparison, StrategyRow};
 pub use curate::Curated;
 pub use empirical::{Empirical, empirical_violation};
 pub use explain::{Explanation, Threshold, explain};
@@ -19,7 +21,7 @@ pub use guarantee::{Basis, Guarantee};
 pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
 pub use report::CuratorReport;
 pub use shape::Shape;
-pub use strategies::{Comparison, StrategyRow, compare};
+pub use strategies::compare;
 
 use crate::ask::{Ask, MapKind, Norm, Privacy, Request, ResolvedQuery};
 use crate::chance::Split;

@@ -1,5 +1,6 @@
 //! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
 
+use super::comparison::{Comparison, StrategyRow};
 use super::released::Decided;
 use super::{Empirical, Plan, empirical_violation};
 use crate::ask::{Norm, Request};
@@ -8,45 +9,12 @@ use crate::noise::{Law, Sampler};
 use crate::program::{Program, Sparse, Stage};
 use crate::rule::RowRule;
 use crate::solve::{self, Batch, Outcome, Settings};
-use serde::Serialize;
-use std::fmt;
+
+/// Draws come from streams of their own, apart from those of the sampled methods.
+const STREAM: u64 = 1 << 40;
 
 /// Draws that need a solve each are limited to this many.
 const SOLVED_DRAWS: u64 = 1_000;
-
-/// One strategy's row. Private.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StrategyRow {
-    /// input, output, shifted output, projected output, program.
-    pub strategy: &'static str,
-    /// ok, infeasible, or why it does not apply.
-    pub status: String,
-    /// Expected loss in the objective's unit, exact.
-    pub loss: Option<f64>,
-    /// 100·loss/|optimum|.
-    pub loss_percent: Option<f64>,
-    /// The same over the draws; infeasible input draws leave the mean.
-    pub sampled_loss_percent: Option<f64>,
-    /// 100·Pr(infeasible), exact.
-    pub infeasible_percent: Option<f64>,
-    /// The same over the draws.
-    pub sampled_infeasible_percent: Option<f64>,
-    /// Draws behind the sampled columns.
-    pub draws: u64,
-}
-
-/// All strategies side by side. Private.
-#[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
-    /// Always true.
-    pub private: bool,
-    /// The optimum without noise.
-    pub optimum: f64,
-    /// One row per strategy.
-    pub rows: Vec<StrategyRow>,
-    /// What to make of it.
-    pub advice: Vec<String>,
-}
 
 struct Ground<'p, 'm> {
     plan: &'p Plan<'m>,
@@ -99,12 +67,8 @@ pub fn compare(
         ground.projected(batch)?,
         ground.program(decided.as_ref(), batch)?,
     ];
-    Ok(Comparison {
-        private: true,
-        optimum: ground.optimum,
-        advice: advice(&rows, &ground),
-        rows,
-    })
+    let eta = plan.guarantee().budget().eta();
+    Ok(Comparison::new(ground.optimum, rows, eta))
 }
 
 /// M11: for r = 1 the feasible answers {Qx : x feasible} form an interval, found by two solves.
@@ -173,7 +137,7 @@ impl Ground<'_, '_> {
     /// Draw number `index`: the same ζ for every strategy.
     fn zeta(&self, index: u64) -> Vec<f64> {
         let mut zeta = vec![0.0; self.plan.released().shape().noises()];
-        Sampler::new(self.seed, index).fill(self.law(), &mut zeta);
+        Sampler::new(self.seed, STREAM + index).fill(self.law(), &mut zeta);
         zeta
     }
 
@@ -525,7 +489,7 @@ impl Ground<'_, '_> {
         let slip = self.slip();
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
             let mut noise = vec![0.0; theta.len()];
-            Sampler::new(self.seed, index as u64).fill(&law, &mut noise);
+            Sampler::new(self.seed, STREAM + index as u64).fill(&law, &mut noise);
             let noisy: Vec<f64> = theta.iter().zip(&noise).map(|(t, n)| t + n).collect();
             let program = map.at(&noisy)?;
             match solve::solve(&program, &self.settings) {
@@ -558,75 +522,5 @@ impl Ground<'_, '_> {
             false,
         );
         Ok(row)
-    }
-}
-
-fn advice(rows: &[StrategyRow], ground: &Ground<'_, '_>) -> Vec<String> {
-    let find = |name: &str| rows.iter().find(|r| r.strategy == name && r.status == "ok");
-    let mut advice = Vec::new();
-    if find("shifted output").is_some() {
-        advice.push(
-            "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out".into(),
-        );
-    }
-    if let (Some(projected), Some(program)) = (find("projected output"), find("program")) {
-        let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);
-        if let (Some(a), Some(b)) = (loss(projected), loss(program))
-            && a < b
-        {
-            advice.push(format!(
-                "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible"
-            ));
-        }
-    }
-    if let Some(output) = find("output")
-        && output
-            .infeasible_percent
-            .or(output.sampled_infeasible_percent)
-            .is_some_and(|p| p <= 100.0 * ground.plan.guarantee().budget().eta())
-    {
-        advice.push("plain output perturbation is already feasible often enough here: the simpler method serves".into());
-    }
-    advice
-}
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released"
-        )?;
-        writeln!(f, "optimum without noise {:.6}", self.optimum)?;
-        writeln!(
-            f,
-            "  {:<17} {:>19} {:>19}",
-            "", "loss in %", "infeasible in %"
-        )?;
-        writeln!(
-            f,
-            "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  status",
-            "strategy", "exact", "drawn", "exact", "drawn", "draws"
-        )?;
-        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.3}"));
-        for row in &self.rows {
-            writeln!(
-                f,
-                "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  {}",
-                row.strategy,
-                show(row.loss_percent),
-                show(row.sampled_loss_percent),
-                show(row.infeasible_percent),
-                show(row.sampled_infeasible_percent),
-                match row.draws {
-                    0 => "–".to_string(),
-                    draws => draws.to_string(),
-                },
-                row.status
-            )?;
-        }
-        for line in &self.advice {
-            writeln!(f, "note: {line}")?;
-        }
-        Ok(())
     }
 }

@@ -7,6 +7,9 @@ use crate::noise::Sampler;
 use crate::solve::Batch;
 use serde::Serialize;
 
+/// Pairs come from streams of their own, apart from those of noise.
+const STREAM: u64 = 3 << 40;
+
 /// Pairs of adjacent datasets, by number.
 #[derive(Clone, Debug)]
 pub struct Pairs {
@@ -27,7 +30,7 @@ impl Pairs {
 
     /// Pair number `index`: a member drawn uniformly, and a neighbour as far away as the adjacency allows.
     pub fn pair(&self, index: u64) -> (Vec<f64>, Vec<f64>) {
-        let mut sampler = Sampler::new(self.seed, index);
+        let mut sampler = Sampler::new(self.seed, STREAM + index);
         let first = self.universe.sample(&mut sampler);
         let second = self
             .adjacency

@@ -1,0 +1,145 @@
+//! The comparison table: one row per strategy, what to make of it, and one sentence for the hurried.
+
+use serde::Serialize;
+use std::fmt;
+
+/// One strategy's row. Private.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StrategyRow {
+    /// input, output, shifted output, projected output, program.
+    pub strategy: &'static str,
+    /// ok, infeasible, or why it does not apply.
+    pub status: String,
+    /// Expected loss in the objective's unit, exact.
+    pub loss: Option<f64>,
+    /// 100·loss/|optimum|.
+    pub loss_percent: Option<f64>,
+    /// The same over the draws; infeasible input draws leave the mean.
+    pub sampled_loss_percent: Option<f64>,
+    /// 100·Pr(infeasible), exact.
+    pub infeasible_percent: Option<f64>,
+    /// The same over the draws.
+    pub sampled_infeasible_percent: Option<f64>,
+    /// Draws behind the sampled columns.
+    pub draws: u64,
+}
+
+/// All strategies side by side. Private.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Always true.
+    pub private: bool,
+    /// The optimum without noise.
+    pub optimum: f64,
+    /// One row per strategy.
+    pub rows: Vec<StrategyRow>,
+    /// What to make of it.
+    pub advice: Vec<String>,
+}
+
+impl Comparison {
+    pub(super) fn new(optimum: f64, rows: Vec<StrategyRow>, eta: f64) -> Self {
+        Comparison {
+            private: true,
+            optimum,
+            advice: advice(&rows, eta),
+            rows,
+        }
+    }
+
+    /// Plain noise against program perturbation, in one sentence.
+    pub fn summary(&self) -> String {
+        let row = |name: &str| self.rows.iter().find(|r| r.strategy == name);
+        let infeasible = |r: &StrategyRow| r.infeasible_percent.or(r.sampled_infeasible_percent);
+        let plain = row("output")
+            .and_then(infeasible)
+            .map_or(String::new(), |p| {
+                format!("plain noise on the answer is infeasible in {p:.1}% of cases; ")
+            });
+        let Some(program) = row("program").filter(|r| r.status == "ok") else {
+            return format!(
+                "{plain}program perturbation finds no room for this noise (see `explain`)"
+            );
+        };
+        let often = infeasible(program).map_or("rarely".into(), |p| format!("in {p:.1}%"));
+        let cost = match (program.loss_percent, program.loss) {
+            (Some(percent), _) => format!("{percent:.2}% of the optimum"),
+            (None, Some(loss)) => format!("{loss:.6} in the objective's unit"),
+            (None, None) => "an unknown amount".into(),
+        };
+        format!("{plain}program perturbation is infeasible {often} and costs {cost}")
+    }
+}
+
+/// What to make of the rows: simpler methods that win are named (M13).
+fn advice(rows: &[StrategyRow], eta: f64) -> Vec<String> {
+    let find = |name: &str| rows.iter().find(|r| r.strategy == name && r.status == "ok");
+    let mut advice = Vec::new();
+    if find("shifted output").is_some() {
+        advice.push(
+            "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out".into(),
+        );
+    }
+    if let (Some(projected), Some(program)) = (find("projected output"), find("program")) {
+        let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);
+        if let (Some(a), Some(b)) = (loss(projected), loss(program))
+            && a < b
+        {
+            advice.push(format!(
+                "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible"
+            ));
+        }
+    }
+    if let Some(output) = find("output")
+        && output
+            .infeasible_percent
+            .or(output.sampled_infeasible_percent)
+            .is_some_and(|p| p <= 100.0 * eta)
+    {
+        advice.push(
+            "plain output perturbation is already feasible often enough here: where only the number is needed, and no decision that carries it out, the simpler method serves".into(),
+        );
+    }
+    advice
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released"
+        )?;
+        writeln!(f, "optimum without noise {:.6}", self.optimum)?;
+        writeln!(
+            f,
+            "  {:<17} {:>19} {:>19}",
+            "", "loss in %", "infeasible in %"
+        )?;
+        writeln!(
+            f,
+            "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  status",
+            "strategy", "exact", "drawn", "exact", "drawn", "draws"
+        )?;
+        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.3}"));
+        for row in &self.rows {
+            writeln!(
+                f,
+                "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  {}",
+                row.strategy,
+                show(row.loss_percent),
+                show(row.sampled_loss_percent),
+                show(row.infeasible_percent),
+                show(row.sampled_infeasible_percent),
+                match row.draws {
+                    0 => "–".to_string(),
+                    draws => draws.to_string(),
+                },
+                row.status
+            )?;
+        }
+        for line in &self.advice {
+            writeln!(f, "note: {line}")?;
+        }
+        writeln!(f, "in short: {}", self.summary())
+    }
+}
