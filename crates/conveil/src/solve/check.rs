@@ -15,7 +15,7 @@ pub struct Residuals {
     pub gap: f64,
     /// 1 + ‖b‖∞, where 1 stands for at most a thousand times ‖b‖∞.
     pub primal_scale: f64,
-    /// 1 + ‖q‖∞, likewise by the larger of ‖q‖∞ and ‖P‖ times the size that the constraints suggest.
+    /// 1 + ‖q‖∞ + ‖Px‖∞, the 1 likewise by the larger of ‖q‖∞ and ‖P‖ times the size that the constraints suggest.
     pub dual_scale: f64,
     /// 1 + |objective|, likewise by that slope times that size.
     pub gap_scale: f64,
@@ -50,7 +50,7 @@ impl Residuals {
             dual: bad(dual),
             gap: bad(gap),
             primal_scale: unit_of(b) + b,
-            dual_scale: unit_of(slope) + q,
+            dual_scale: unit_of(slope) + q + largest(px.iter().copied()),
             gap_scale: unit_of(slope * size) + (0.5 * quadratic + linear).abs(),
             reach: largest(x.iter().copied()) / size,
         }

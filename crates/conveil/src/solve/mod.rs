@@ -124,7 +124,9 @@ pub(crate) fn recheck(program: &Program, outcome: Outcome, settings: &Settings) 
         Outcome::Optimal(mut solution) => {
             solution.residuals = Residuals::of(program, &solution.x, &solution.z);
             solution.objective = program.objective(&solution.x);
-            (solution.residuals.worst() <= settings.tolerance())
+            solution
+                .residuals
+                .pass(settings.tolerance())
                 .then_some(Outcome::Optimal(solution))
         }
         Outcome::Infeasible(z) => check::infeasibility(program, &z).map(Outcome::Infeasible),
