@@ -1,6 +1,7 @@
 //! What the user asks: a query, an adjacency, a privacy wish, a feasibility wish. All of it public, none of it data.
 
 mod adjacency;
+mod lattice;
 mod phantom;
 mod query;
 mod universe;

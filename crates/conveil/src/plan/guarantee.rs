@@ -55,7 +55,7 @@ impl Basis {
                 seed: request.seed,
             },
             statement: format!(
-                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}) of {}; a pair chosen by an adversary may be among the rest",
+                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}), one drawn uniformly from {} and the other as far from it as the adjacency allows; a pair chosen by an adversary may be among the rest",
                 short(1.0 - request.gamma, 9),
                 short(1.0 - request.beta, 9),
                 calibrated.pairs,
@@ -111,6 +111,10 @@ pub struct Guarantee {
     budget: Budget,
     labels: Vec<String>,
     witnesses: Vec<String>,
+    /// Blocks that hold at the mean only.
+    at_the_mean: Vec<String>,
+    /// Standard deviation of the noise on each released number, where T ≠ I.
+    shaped: Option<Vec<f64>>,
 }
 
 impl Guarantee {
@@ -136,6 +140,17 @@ impl Guarantee {
                 .filter(|v| v.stage() == crate::program::Stage::Witness)
                 .map(|v| v.name().to_string())
                 .collect(),
+            at_the_mean: template
+                .constraints()
+                .iter()
+                .filter(|c| c.holds() == crate::program::Holds::AtTheMean)
+                .map(|c| c.name().to_string())
+                .collect(),
+            shaped: (!released.shape().is_identity()).then(|| {
+                let rows = (0..released.shape().noises()).map(|i| released.shape().row(i));
+                rows.map(|row| released.law().std_dev() * crate::program::norm(row))
+                    .collect()
+            }),
         }
     }
 
@@ -194,14 +209,23 @@ impl Guarantee {
     pub fn feasibility_text(&self) -> String {
         let certified = self.budget.certified();
         let confidence = self.budget.confidence();
+        let names: Vec<&str> = self.at_the_mean.iter().map(String::as_str).collect();
+        let which = if names.is_empty() {
+            "all constraints".to_string()
+        } else {
+            format!("all constraints but {}", crate::program::list_some(&names))
+        };
         let mut text = if self.budget.lines().is_empty() {
-            "no constraint is reached by the noise: the decision is always feasible".to_string()
+            format!("no noise reaches a constraint: the decision always meets {which}")
         } else {
             format!(
-                "the decision meets all constraints with probability at least {}",
+                "the decision meets {which} with probability at least {}",
                 short(1.0 - certified, 9)
             )
         };
+        if !names.is_empty() {
+            text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
+        }
         if confidence < 1.0 {
             text += &format!(
                 ", with confidence {} over the public samples",
@@ -233,6 +257,15 @@ impl fmt::Display for Guarantee {
             short(self.sensitivity, 9),
             self.privacy.norm().symbol()
         )?;
+        if let Some(deviations) = &self.shaped {
+            let each: Vec<String> = deviations.iter().take(8).map(|d| short(*d, 6)).collect();
+            writeln!(
+                f,
+                "shape: the noise is Tζ, and the sensitivity is that of T⁻¹ times the answer; standard deviation on each answer: {}{}",
+                each.join(", "),
+                if deviations.len() > 8 { ", …" } else { "" }
+            )?;
+        }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         writeln!(f, "{}", self.budget)?;
         write!(

@@ -1,6 +1,7 @@
 //! The released map θ ↦ (x̄, X): the single function behind release, sampled sensitivity, calibration and audit.
 
 use super::Shape;
+use super::equalities::on_the_equalities;
 use crate::ask::{Ask, ResolvedQuery};
 use crate::chance::Design;
 use crate::error::{Error, Result};
@@ -254,7 +255,8 @@ impl<'m> ReleasedMap<'m> {
         let n = program.columns();
         let k = self.rule.noises();
         let rule = self.rule.at(program, None)?;
-        let free = project(&rule, &solution.x[n..n + rule.free_entries()]);
+        let solution = on_the_equalities(lifted, solution, &self.settings);
+        let free = &solution.x[n..n + rule.free_entries()];
         let recourse = (0..n)
             .map(|j| match rule.row(j) {
                 RowRule::Fixed(entries) => entries.clone(),
@@ -286,75 +288,6 @@ impl<'m> ReleasedMap<'m> {
             seconds,
         })
     }
-}
-
-/// Moves the free entries of X onto the rule's equations: the smallest correction, by conjugate gradients on MM'.
-/// Solver residuals are tiny, so a few steps reach rounding.
-fn project(rule: &Rule, free: &[f64]) -> Vec<f64> {
-    let k = rule.noises();
-    let equations = rule.binding();
-    let mut x = free.to_vec();
-    for noise in 0..k {
-        let forward = |x: &[f64]| -> Vec<f64> {
-            equations
-                .iter()
-                .map(|(terms, _, _)| terms.iter().map(|&(f, a)| a * x[f]).sum())
-                .collect()
-        };
-        let back = |y: &[f64]| -> Vec<f64> {
-            let mut v = vec![0.0; rule.free().len()];
-            for ((terms, _, _), y) in equations.iter().zip(y) {
-                terms.iter().for_each(|&(f, a)| v[f] += a * y);
-            }
-            v
-        };
-        let column: Vec<f64> = (0..rule.free().len()).map(|f| x[f * k + noise]).collect();
-        let current = forward(&column);
-        let residual: Vec<f64> = equations
-            .iter()
-            .zip(&current)
-            .map(|((_, rhs, _), c)| rhs[noise] - c)
-            .collect();
-        let correction = back(&conjugate_gradient(&|y| forward(&back(y)), residual));
-        for (f, c) in correction.iter().enumerate() {
-            if c.is_finite() {
-                x[f * k + noise] += c;
-            }
-        }
-    }
-    x
-}
-
-/// y with My ≈ r for a symmetric positive semidefinite M.
-fn conjugate_gradient(m: &dyn Fn(&[f64]) -> Vec<f64>, r: Vec<f64>) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut y = vec![0.0; r.len()];
-    let mut residual = r;
-    let mut direction = residual.clone();
-    let mut size = dot(&residual, &residual);
-    let target = size * 1e-24;
-    for _ in 0..200 {
-        if size <= target || size == 0.0 {
-            break;
-        }
-        let image = m(&direction);
-        let curvature = dot(&direction, &image);
-        if !(curvature > 0.0) {
-            break;
-        }
-        let step = size / curvature;
-        for i in 0..y.len() {
-            y[i] += step * direction[i];
-            residual[i] -= step * image[i];
-        }
-        let next = dot(&residual, &residual);
-        let ratio = next / size;
-        size = next;
-        for i in 0..y.len() {
-            direction[i] = residual[i] + ratio * direction[i];
-        }
-    }
-    y
 }
 
 /// The program without noise, as a map: what output perturbation releases, and what the paper calibrates to.

@@ -11,7 +11,11 @@ const RECESSION_LIMIT: usize = 5_000;
 pub(super) fn collect(map: &dyn DataMap, ask: &Ask, released: &ReleasedMap<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let template = map.template();
-    if released.query().value_factor.is_none() && !strongly_convex(template) {
+    if map.private_parts().p {
+        warnings.push(
+            "the quadratic cost is private: whether the optimum is unique, so that the answer is a function of the data, was not checked".into(),
+        );
+    } else if released.query().value_factor.is_none() && !unique_answer(template, released) {
         warnings.push(
             "the released quantity is not the optimal value and the objective is not strongly convex: the optimum may not be unique, and then the answer is not a function of the data; add a small strongly convex term".into(),
         );
@@ -55,22 +59,25 @@ pub(super) fn collect(map: &dyn DataMap, ask: &Ask, released: &ReleasedMap<'_>) 
     warnings
 }
 
-/// P ≻ 0 on all columns but those that carry no query: decided by P's diagonal pattern and eigenvalues.
-fn strongly_convex(program: &Program) -> bool {
-    let n = program.columns();
-    if n > 2_000 {
-        return (0..n).all(|j| program.p().get(j, j) > 0.0);
+/// Whether the queried variables are unique at the optimum: they lie in P's support, and P ≻ 0 there.
+fn unique_answer(program: &Program, released: &ReleasedMap<'_>) -> bool {
+    let p = program.p();
+    let support: Vec<usize> = (0..program.columns())
+        .filter(|&j| p.get(j, j) > 0.0)
+        .collect();
+    let queried = released.query().rows().iter().flatten();
+    if !queried.clone().all(|t| support.binary_search(&t.0).is_ok()) {
+        return false;
     }
-    let largest = program
-        .p()
-        .nzval()
-        .iter()
-        .fold(0.0f64, |m, v| m.max(v.abs()));
-    largest > 0.0
-        && crate::program::smallest_eigenvalue_is_nonnegative(n, |i, j| {
-            let shift = if i == j { 1e-7 * largest } else { 0.0 };
-            program.p().get(i.min(j), i.max(j)) - shift
-        })
+    if support.len() > 2_000 {
+        // Too large for eigenvalues: a positive diagonal is what can be seen.
+        return true;
+    }
+    let largest = p.nzval().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    crate::program::smallest_eigenvalue_is_nonnegative(support.len(), |i, j| {
+        let (a, b) = (support[i].min(support[j]), support[i].max(support[j]));
+        p.get(a, b) - if i == j { 1e-7 * largest } else { 0.0 }
+    })
 }
 
 enum Recession {

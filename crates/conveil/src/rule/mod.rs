@@ -230,6 +230,11 @@ impl Rule {
         (terms, rhs)
     }
 
+    /// Whether some equation has private coefficients, so that the rank test is decided at the data.
+    pub(crate) fn has_private_equations(&self) -> bool {
+        self.has_private_equations
+    }
+
     /// Number of noises k.
     pub fn noises(&self) -> usize {
         self.noises

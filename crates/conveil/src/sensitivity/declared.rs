@@ -13,6 +13,7 @@ pub struct Declared {
     bound: f64,
     norm: Norm,
     reason: String,
+    shaped: bool,
 }
 
 impl Declared {
@@ -43,7 +44,14 @@ impl Declared {
             bound: value,
             norm,
             reason: reason.trim().into(),
+            shaped: false,
         })
+    }
+
+    /// Under a shape T the bound is on T⁻¹ times the answer, and the statement says so.
+    pub(crate) fn measured_in(mut self, shape: &crate::plan::Shape) -> Self {
+        self.shaped = !shape.is_identity();
+        self
     }
 }
 
@@ -54,7 +62,12 @@ impl Certificate for Declared {
 
     fn statement(&self) -> String {
         format!(
-            "the user states that adjacent datasets move the answer by at most {} in the {} norm, because: {}",
+            "the user states that adjacent datasets move {} by at most {} in the {} norm, because: {}",
+            if self.shaped {
+                "T⁻¹ times the answer (the noise is shaped by T)"
+            } else {
+                "the answer"
+            },
             crate::digits::short(self.bound, 9),
             self.norm.symbol(),
             self.reason
