@@ -27,8 +27,10 @@ pub struct Account {
     pub basis: Option<Basis>,
     /// The largest ε of one more Laplace charge that fits.
     pub fits: f64,
-    /// The charges of each basis apart, and all of them last. Only `spent` is held against the budget.
-    pub totals: Vec<BasisTotal>,
+    /// The charges of each basis apart, strongest first. Only `spent` is held against the budget.
+    pub by_basis: Vec<BasisTotal>,
+    /// All charges together, on the weakest basis; none before the first.
+    pub all: Option<BasisTotal>,
     /// The chain's head.
     pub head: Head,
 }
@@ -71,7 +73,8 @@ impl Account {
             composition,
             basis: total.weakest(),
             fits: Account::largest_pure_charge(&total, budget),
-            totals: apart.iter().chain([&total]).filter_map(row).collect(),
+            by_basis: apart.iter().filter_map(row).collect(),
+            all: row(&total),
             head: *history.head(),
         }
     }
@@ -86,7 +89,7 @@ impl Account {
         let mut low = if fits(exact) { exact } else { 0.0 };
         if budget.composition() == Composition::Smaller {
             let mut high = budget.epsilon();
-            for _ in 0..60 {
+            for _ in 0..40 {
                 let middle = low + (high - low) / 2.0;
                 let end = if fits(middle) { &mut low } else { &mut high };
                 *end = middle;
@@ -110,24 +113,23 @@ impl fmt::Display for Account {
         let Pair { epsilon, delta } = &self.spent;
         writeln!(
             f,
-            "spent    ε = {}, δ = {delta} by {}{basis}",
+            "spent    ε = {}, δ = {delta} by {} composition{basis}",
             short(epsilon),
             self.composition
         )?;
         writeln!(f, "left     a pure charge of ε = {}", self.fits)?;
         writeln!(f, "head     {}", self.head)?;
-        if self.totals.is_empty() {
+        let Some(all) = &self.all else {
             return Ok(());
-        }
-        let zcdp = format!("ε by zCDP at δ = {}", self.budget.delta());
+        };
+        let zcdp = format!("ε by zCDP at δ = {}", self.budget.amounts().1);
         writeln!(
             f,
             "\n{:<12} {:>7} {:>14} {:>12} {:>14} {zcdp:>26}",
             "basis", "charges", "Σε", "Σδ", "Σρ"
         )?;
-        let last = self.totals.len() - 1;
-        for (i, row) in self.totals.iter().enumerate() {
-            let name = if i == last { "all" } else { row.basis.name() };
+        let rows = self.by_basis.iter().map(|row| (row.basis.name(), row));
+        for (name, row) in rows.chain([("all", all)]) {
             let zcdp = row.zcdp.as_ref();
             writeln!(
                 f,

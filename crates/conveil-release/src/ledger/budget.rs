@@ -42,7 +42,8 @@ impl FromStr for Composition {
 ///
 /// # Guarantee
 /// What a ledger admits against `Budget::new(ε, δ)` is, all of it together, (ε, δ)-differentially private, if each charge
-/// states what its release spends and its basis holds. With δ = 0 only pure charges are admitted. Tests:
+/// states what its release spends, its basis holds, and the amounts were chosen as the [`Composition`] allows. With δ = 0
+/// only pure charges are admitted. Tests:
 /// `rounding_never_lets_a_total_exceed_the_budget`, `two_processes_never_both_get_the_last_budget`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Budget {

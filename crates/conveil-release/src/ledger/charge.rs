@@ -16,6 +16,7 @@ pub enum Basis {
     /// Measured on sampled pairs: holds for a share of adjacent pairs, with a confidence.
     Sampled,
     /// Calibrated as in the paper, to another map than the released one: no guarantee.
+    #[serde(rename = "paper mode")]
     PaperMode,
 }
 

@@ -16,7 +16,7 @@ pub enum Error {
     Input(String),
     /// The charge does not fit what is left.
     #[error(
-        "over budget: with this charge dataset {dataset:?} would have spent ε = {epsilon}, δ = {delta} by {composition}, but its budget is {budget}\n  instead: {instead}", epsilon = would.epsilon, delta = would.delta
+        "over budget: with this charge dataset {dataset:?} would have spent ε = {epsilon}, δ = {delta} by {composition} composition, but its budget is {budget}\n  instead: {instead}", epsilon = would.epsilon, delta = would.delta
     )]
     OverBudget {
         /// The dataset.
