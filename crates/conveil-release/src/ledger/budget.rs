@@ -1,0 +1,111 @@
+//! What a dataset may spend in all, and how its charges add up: fixed once.
+
+use super::{Amount, Error, Result};
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// How charges add up against a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Composition {
+    /// ε and δ add up. Holds even where the amounts of later charges were chosen in view of earlier answers
+    /// (Rogers, Roth, Ullman and Vadhan 2016).
+    Basic,
+    /// Whichever of basic composition and zCDP at the budget's δ is smaller. The questions may follow earlier answers,
+    /// as in every composition theorem; the *amounts* and mechanisms may not: they follow a plan made without them.
+    Smaller,
+}
+
+impl Composition {
+    /// The name in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Composition::Basic => "basic",
+            Composition::Smaller => "smaller",
+        }
+    }
+}
+
+impl FromStr for Composition {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let all = [Composition::Basic, Composition::Smaller];
+        let found = all.into_iter().find(|one| one.name() == text);
+        found
+            .ok_or_else(|| Error::input(format!("composition is basic or smaller, found {text:?}")))
+    }
+}
+
+/// A dataset's budget.
+///
+/// # Guarantee
+/// What a ledger admits against `Budget::new(ε, δ)` is, all of it together, (ε, δ)-differentially private, if each charge
+/// states what its release spends, its basis holds, and the amounts were chosen as the [`Composition`] allows. With δ = 0
+/// only pure charges are admitted. Tests:
+/// `rounding_never_lets_a_total_exceed_the_budget`, `two_processes_never_both_get_the_last_budget`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Budget {
+    epsilon: f64,
+    delta: f64,
+    composition: Composition,
+}
+
+impl Budget {
+    /// A budget of ε > 0 and 0 ≤ δ < 1 by the smaller of basic composition and zCDP (basic where δ = 0).
+    pub fn new(epsilon: f64, delta: f64) -> Result<Budget> {
+        let composition = if delta > 0.0 {
+            Composition::Smaller
+        } else {
+            Composition::Basic
+        };
+        Ok(Budget {
+            epsilon: super::charge::positive("the budget's ε", epsilon)?,
+            delta: super::charge::probability("the budget's δ", delta)?,
+            composition,
+        })
+    }
+
+    /// The same amounts by basic composition alone: for charges whose amounts are chosen in view of earlier answers.
+    #[must_use]
+    pub fn basic(self) -> Budget {
+        Budget {
+            composition: Composition::Basic,
+            ..self
+        }
+    }
+
+    /// The total ε.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// The total δ; 0 admits pure charges only.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// How charges add up.
+    pub fn composition(&self) -> Composition {
+        self.composition
+    }
+
+    /// ε and δ as exact decimals.
+    pub(super) fn amounts(&self) -> (Amount, Amount) {
+        // The constructor checked both numbers; nothing at all is the safe side of a budget.
+        let decimal = |x| Amount::new(x).unwrap_or(Amount::ZERO);
+        (decimal(self.epsilon), decimal(self.delta))
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (epsilon, delta) = self.amounts();
+        let how = match self.composition {
+            Composition::Basic => "by basic composition",
+            Composition::Smaller => "by the smaller of basic composition and zCDP",
+        };
+        write!(f, "ε = {epsilon}, δ = {delta} {how}")
+    }
+}

@@ -1,0 +1,140 @@
+//! What can go wrong with a ledger. Nothing has been recorded when one of these is returned.
+
+use super::{Budget, Pair};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The ledger's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a ledger did not do what was asked.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number, name or word out of range.
+    #[error("{0}")]
+    Input(String),
+    /// The charge does not fit what is left.
+    #[error(
+        "over budget: with this charge dataset {dataset:?} would have spent ε = {epsilon}, δ = {delta} by {composition} composition, but its budget is {budget}\n  instead: {instead}", epsilon = would.epsilon, delta = would.delta
+    )]
+    OverBudget {
+        /// The dataset.
+        dataset: String,
+        /// The total with the refused charge.
+        would: Box<Pair>,
+        /// The composition of that total.
+        composition: &'static str,
+        /// What the dataset may spend.
+        budget: Budget,
+        /// What would still fit.
+        instead: String,
+    },
+    /// A charge with δ > 0 against a budget with δ = 0.
+    #[error(
+        "over budget: dataset {dataset:?} has a pure budget (δ = 0), and this charge has δ = {delta}\n  instead: charge a mechanism with pure ε, such as Laplace"
+    )]
+    PureOnly {
+        /// The dataset.
+        dataset: String,
+        /// The charge's δ.
+        delta: f64,
+    },
+    /// No budget under this name.
+    #[error("{} has no dataset {dataset:?}{near}", file.display())]
+    UnknownDataset {
+        /// The ledger.
+        file: PathBuf,
+        /// The name asked for.
+        dataset: String,
+        /// What may have been meant.
+        near: String,
+    },
+    /// A budget is fixed once.
+    #[error("{} already has a budget for {dataset:?}, fixed when it was initialised: {budget}", file.display())]
+    AlreadyInitialised {
+        /// The ledger.
+        file: PathBuf,
+        /// The dataset.
+        dataset: String,
+        /// Its budget.
+        budget: Budget,
+    },
+    /// Another process holds the file.
+    #[error("{} is locked by another process (waited {} s); try again when it is done", file.display(), waited.as_secs_f64())]
+    Locked {
+        /// The ledger.
+        file: PathBuf,
+        /// How long this process waited.
+        waited: Duration,
+    },
+    /// The file, or its folder, cannot be written.
+    #[error("{} cannot be written: {why}", file.display())]
+    ReadOnly {
+        /// The ledger.
+        file: PathBuf,
+        /// What stands in the way.
+        why: String,
+    },
+    /// There is no room for another row.
+    #[error("no room to write {}: the disk or the file's limit is full; nothing was charged", file.display())]
+    Full {
+        /// The ledger.
+        file: PathBuf,
+    },
+    /// No such file.
+    #[error("there is no ledger {}; `init` makes one", file.display())]
+    Missing {
+        /// The ledger.
+        file: PathBuf,
+    },
+    /// The file is something else, or damaged.
+    #[error("{} is not a sound ledger: {why}", file.display())]
+    NotALedger {
+        /// The file.
+        file: PathBuf,
+        /// What was found.
+        why: String,
+    },
+    /// The file has a format of another version.
+    #[error("{} has ledger format {found}; this version reads format {supported}", file.display())]
+    Version {
+        /// The ledger.
+        file: PathBuf,
+        /// The file's format.
+        found: i64,
+        /// The format that this version reads.
+        supported: i64,
+    },
+    /// The history is not what was written.
+    #[error("{} was tampered with: dataset {dataset:?}, {row}: {what}", file.display())]
+    Tampered {
+        /// The ledger.
+        file: PathBuf,
+        /// The dataset.
+        dataset: String,
+        /// The first row that is wrong: the budget, or a charge by its number.
+        row: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The storage failed in another way.
+    #[error("{}: {why}", file.display())]
+    Storage {
+        /// The ledger.
+        file: PathBuf,
+        /// What the storage said.
+        why: String,
+    },
+}
+
+impl Error {
+    pub(super) fn input(message: String) -> Error {
+        Error::Input(message)
+    }
+
+    /// Whether the budget, and nothing else, stands in the way.
+    pub fn is_over_budget(&self) -> bool {
+        matches!(self, Error::OverBudget { .. } | Error::PureOnly { .. })
+    }
+}

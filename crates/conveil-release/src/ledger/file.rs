@@ -1,0 +1,232 @@
+//! The ledger in its file: SQLite, one file, one transaction per charge.
+
+use super::history::{Entry, History, check_name, unknown};
+use super::place::{Place, Settings};
+use super::{Account, Basis, Budget, Charge, Charges, Error, Head, Receipt, Result, rows, schema};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::fs;
+use std::path::Path;
+
+/// A ledger file.
+///
+/// # Guarantee
+/// - A receipt is returned only after the charge is flushed to the disk: rollback journal, `synchronous = EXTRA` (file,
+///   journal and folder are flushed), read back when the file is opened.
+/// - Of processes that race for the same budget, no two get it: each charge reads, decides and writes under one lock.
+/// - An error leaves the history as it was. (Where the disk fails in the midst of a commit, the charge may count without
+///   a receipt; never the reverse.)
+/// - Every charge and account first checks the whole chain, so a tampered file is refused rather than added to.
+///
+/// Assumes a file system whose locks and flushes work. Tests: `two_processes_never_both_get_the_last_budget`,
+/// `killed_processes_leave_no_receipt_without_a_charge`, `tampered_rows_are_named`.
+#[derive(Debug)]
+pub struct Ledger {
+    connection: Connection,
+    place: Place,
+}
+
+impl Ledger {
+    /// Gives a dataset its budget, once, and makes the file (mode 0600) where there is none.
+    pub fn init(path: impl AsRef<Path>, dataset: &str, budget: &Budget) -> Result<Ledger> {
+        Ledger::init_with(path, dataset, budget, &Settings::default())
+    }
+
+    /// [`Ledger::init`] with settings.
+    pub fn init_with(
+        path: impl AsRef<Path>,
+        dataset: &str,
+        budget: &Budget,
+        settings: &Settings,
+    ) -> Result<Ledger> {
+        let path = path.as_ref();
+        check_name(dataset)?;
+        let made = Place::make(path)?;
+        let outcome = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, settings)
+            .and_then(|ledger| ledger.with_budget(dataset, budget));
+        // A file that holds nothing may go again; a process that has it open meanwhile is told by SQLite that it moved.
+        if made && outcome.is_err() && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+            let _ = fs::remove_file(path);
+        }
+        outcome
+    }
+
+    /// Opens an existing ledger.
+    pub fn open(path: impl AsRef<Path>) -> Result<Ledger> {
+        Ledger::open_with(path, &Settings::default())
+    }
+
+    /// [`Ledger::open`] with settings.
+    pub fn open_with(path: impl AsRef<Path>, settings: &Settings) -> Result<Ledger> {
+        Ledger::connect(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE, settings)?.checked()
+    }
+
+    /// Opens an existing ledger for accounts, exports and verification only.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Ledger> {
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        Ledger::connect(path.as_ref(), access, &Settings::default())?.checked()
+    }
+
+    fn connect(path: &Path, access: OpenFlags, settings: &Settings) -> Result<Ledger> {
+        let (place, connection) = Place::connect(path, access, settings)?;
+        Ok(Ledger { connection, place })
+    }
+
+    fn checked(self) -> Result<Ledger> {
+        schema::check(&self.connection, &self.place)?;
+        Ok(self)
+    }
+
+    fn with_budget(mut self, dataset: &str, budget: &Budget) -> Result<Ledger> {
+        let place = &self.place;
+        let failed = |error| place.failed(&error);
+        let writing = begin(&mut self.connection, place)?;
+        if schema::is_empty(&writing).map_err(failed)? {
+            schema::create(&writing).map_err(failed)?;
+        }
+        schema::check(&writing, place)?;
+        if let Some(history) = rows::budget(&writing, place, dataset)? {
+            return Err(Error::AlreadyInitialised {
+                file: place.file.clone(),
+                dataset: dataset.into(),
+                budget: history.budget().clone(),
+            });
+        }
+        rows::insert_budget(&writing, dataset, budget).map_err(failed)?;
+        writing.commit().map_err(failed)?;
+        Ok(self)
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.place.file
+    }
+
+    /// The datasets that have a budget, by name.
+    pub fn datasets(&self) -> Result<Vec<String>> {
+        self.reading(|connection| {
+            rows::names(connection).map_err(|error| self.place.failed(&error))
+        })
+    }
+
+    /// Records a spend that was made elsewhere, on the basis that the user states. It happened: it is recorded even where
+    /// it takes the total over the budget (the receipt says so), and then every later charge is refused.
+    pub fn spend(
+        &mut self,
+        dataset: &str,
+        epsilon: f64,
+        delta: f64,
+        rho: Option<f64>,
+        basis: Basis,
+    ) -> Result<Receipt> {
+        let charge = Charge::elsewhere(epsilon, delta, rho, basis)?;
+        self.record(dataset, |history| Ok(history.next(&charge)))
+    }
+
+    /// The accounts of all datasets, by name.
+    pub fn accounts(&self) -> Result<Vec<Account>> {
+        let histories = self.histories()?;
+        Ok(histories.iter().map(Account::of).collect())
+    }
+
+    /// Checks file, schema and every chain, and names the first row that is wrong. With a dataset and the head on one of
+    /// its cards, also checks that the history still holds that charge: rows cut off its end are found in no other way.
+    pub fn verify(&self, card: Option<(&str, &Head)>) -> Result<Vec<Account>> {
+        let sound: String = self
+            .connection
+            .pragma_query_value(None, "integrity_check", |row| row.get(0))
+            .map_err(|error| self.place.failed(&error))?;
+        if sound != "ok" {
+            return Err(self.place.not_a_ledger(sound));
+        }
+        let histories = self.histories()?;
+        if let Some((dataset, head)) = card {
+            let Some(history) = histories.iter().find(|h| h.dataset() == dataset) else {
+                let known: Vec<String> = histories.iter().map(|h| h.dataset().into()).collect();
+                return Err(unknown(&self.place.file, dataset, &known));
+            };
+            if !history.entries().iter().any(|entry| entry.head == *head) {
+                let row = format!("after charge {}", history.entries().len());
+                let what = format!(
+                    "no charge has the card's head {head}: charges were cut off the end, or the history was rewritten"
+                );
+                return Err(self.place.tampered(dataset, row, what));
+            }
+        }
+        Ok(histories.iter().map(Account::of).collect())
+    }
+
+    /// The budgets and charges of all datasets, or of one, as JSON lines: a budget with the head before its first charge,
+    /// then its charges, each with the head after it.
+    pub fn export(&self, dataset: Option<&str>) -> Result<String> {
+        let histories = match dataset {
+            Some(dataset) => vec![self.history(dataset)?],
+            None => self.histories()?,
+        };
+        let mut lines = String::new();
+        for history in &histories {
+            let name = history.dataset();
+            let (budget, genesis) = (history.budget(), history.genesis());
+            let budget = serde_json::json!({"dataset": name, "budget": budget, "head": genesis});
+            let charges = history.entries().iter();
+            let charges =
+                charges.map(|entry| serde_json::json!({"dataset": name, "charge": entry}));
+            for line in std::iter::once(budget).chain(charges) {
+                lines.push_str(&line.to_string());
+                lines.push('\n');
+            }
+        }
+        Ok(lines)
+    }
+
+    fn history(&self, dataset: &str) -> Result<History> {
+        self.reading(|connection| rows::history(connection, &self.place, dataset))
+    }
+
+    fn histories(&self) -> Result<Vec<History>> {
+        self.reading(|connection| rows::histories(connection, &self.place))
+    }
+
+    /// Reads everything from one state of the file.
+    fn reading<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let snapshot = self
+            .connection
+            .unchecked_transaction()
+            .map_err(|error| self.place.failed(&error))?;
+        schema::check(&snapshot, &self.place)?;
+        read(&snapshot)
+    }
+
+    /// One charge, from the lock to the flush.
+    fn record(
+        &mut self,
+        dataset: &str,
+        admit: impl FnOnce(&History) -> Result<Entry>,
+    ) -> Result<Receipt> {
+        let place = &self.place;
+        let failed = |error| place.failed(&error);
+        let writing = begin(&mut self.connection, place)?;
+        schema::check(&writing, place)?;
+        let history = rows::history(&writing, place, dataset)?;
+        let entry = admit(&history)?;
+        rows::insert_charge(&writing, dataset, &entry).map_err(failed)?;
+        writing.commit().map_err(failed)?;
+        Ok(Receipt::new(&history, &entry, true))
+    }
+}
+
+impl Charges for Ledger {
+    fn charge(&mut self, dataset: &str, charge: &Charge) -> Result<Receipt> {
+        self.record(dataset, |history| history.admit(charge))
+    }
+
+    fn account(&self, dataset: &str) -> Result<Account> {
+        Ok(Account::of(&self.history(dataset)?))
+    }
+}
+
+/// Takes the write lock at once, so that nothing read under it can change; dropped, the transaction is undone.
+fn begin<'c>(connection: &'c mut Connection, place: &Place) -> Result<Transaction<'c>> {
+    connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|error| place.failed(&error))
+}
