@@ -68,13 +68,18 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
         found.map_err(|e| Failure::located(name, variable, &e))
     };
     let may_be_released = |variable: &Located<VariableRef>| {
-        let alone = Query::Variables(vec![variable.value.to_string()]);
-        alone
-            .resolve(map)
+        ask::may_be_queried(map.template(), &variable.value.to_string())
             .map_err(|e| Failure::located(name, variable, &e))
     };
     match &spec.query.release {
         Release::Cost => {}
+        // The one variable is the whole query.
+        Release::Identity {
+            variables: Some(list),
+        } if list.len() == 1 => {
+            let resolved = query(&spec.query.release).resolve(map);
+            resolved.map_err(|e| Failure::located(name, &list[0], &e))?;
+        }
         Release::Identity { variables } | Release::Sum { variables } => {
             for variable in variables.iter().flatten() {
                 may_be_released(variable)?;

@@ -11,11 +11,16 @@ use structure_common::{Fate, fate, laplace};
 fn two_variables() -> (Builder, VariableHandle, ParameterHandle) {
     let mut m = Builder::new();
     let x = m.variable("x", 2);
+    let demand = constrain(&mut m, &x);
+    (m, x, demand)
+}
+
+fn constrain(m: &mut Builder, x: &VariableHandle) -> ParameterHandle {
     let demand = m.parameter("demand");
     m.equal("balance", x.sum(), demand);
     m.between("first", 0.0, x.at(0), 10.0);
     m.between("second", 0.0, x.at(1), 2.0);
-    (m, x, demand)
+    demand
 }
 
 fn cost(x: &VariableHandle) -> Affine {
@@ -259,6 +264,34 @@ fn disguised_epigraphs_are_refused() {
             );
             Query::Cost
         }),
+        ("costs of the decision that only break ties", |m, x, _| {
+            let t = m.variable("t", 1);
+            m.minimize(t.at(0) + 1e-9 * x.sum());
+            m.at_most("epigraph", cost(x), t.at(0));
+            m.between("t limits", 0.0, t.at(0), 1000.0);
+            query("t")
+        }),
+        (
+            "negative costs that only break ties, all queried",
+            |m, x, _| {
+                let t = m.variable("t", 1);
+                m.minimize(10.0 * t.at(0) - 1e-3 * x.sum());
+                m.at_most("epigraph", cost(x), t.at(0));
+                m.between("t limits", 0.0, t.at(0), 1000.0);
+                Query::Cost
+            },
+        ),
+        (
+            "costs that only break ties, under another name",
+            |m, x, _| {
+                let (t, u) = (m.variable("t", 1), m.variable("u", 1));
+                m.minimize(t.at(0) + 1e-9 * x.sum());
+                m.equal("alias", t.at(0), 1e3 * u.at(0));
+                m.at_most("epigraph", 1e-3 * cost(x), u.at(0));
+                m.between("u limits", 0.0, u.at(0), 1.0);
+                query("t")
+            },
+        ),
         ("a private price on the epigraph", |m, x, demand| {
             let t = m.variable("t", 1);
             m.minimize(demand * t.at(0));
@@ -276,6 +309,72 @@ fn disguised_epigraphs_are_refused() {
         .map(|(name, _)| *name)
         .collect();
     assert!(passed.is_empty(), "{passed:?}");
+}
+
+#[test]
+fn an_epigraph_of_a_decision_made_before_the_noise_is_refused() {
+    let disguises: &[(&str, Disguise)] = &[
+        ("free", |m, x, _| {
+            let t = m.variable("t", 1);
+            m.minimize(t.at(0));
+            m.at_most("epigraph", cost(x), t.at(0));
+            query("t")
+        }),
+        ("bounded, as the cost", |m, x, _| {
+            let t = m.variable("t", 1);
+            m.minimize(t.at(0));
+            m.at_most("epigraph", cost(x), t.at(0));
+            m.between("t limits", 0.0, t.at(0), 1000.0);
+            Query::Cost
+        }),
+        ("bounded by another early decision", |m, x, _| {
+            let t = m.variable("t", 1);
+            let top = m.here_and_now("top", 1);
+            m.minimize(t.at(0) + 1e-9 * top.at(0));
+            m.at_most("epigraph", cost(x), t.at(0));
+            m.at_most("t limit", t.at(0), top.at(0));
+            query("t")
+        }),
+        ("beside costs of the decision", |m, x, _| {
+            let t = m.variable("t", 1);
+            m.minimize(x.sum() + t.at(0));
+            m.at_most("epigraph", 2.0 * x.at(1), t.at(0));
+            m.between("t limits", 0.0, t.at(0), 1000.0);
+            Query::Cost
+        }),
+        ("a second-order cone", |m, x, _| {
+            let t = m.variable("t", 1);
+            m.minimize(t.at(0));
+            m.norm_at_most("epigraph", vec![x.at(0) + 3.0 * x.at(1)], t.at(0));
+            m.between("t limits", 0.0, t.at(0), 1000.0);
+            query("t")
+        }),
+    ];
+    for (name, dress) in disguises {
+        let mut m = Builder::new();
+        let x = m.here_and_now("x", 2);
+        let demand = constrain(&mut m, &x);
+        let query = dress(&mut m, &x, demand);
+        assert!(is_refused_as_phantom(&m, &query), "{name}");
+    }
+}
+
+#[test]
+fn a_corrected_load_and_its_penalty_may_be_decided_before_the_noise() {
+    // The cost c'x + πt, where t bounds the distance between the load and the corrected load of the balance.
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let (corrected, t) = (m.here_and_now("corrected", 1), m.here_and_now("t", 1));
+    let demand = m.parameter("demand");
+    m.minimize(cost(&x) + 5.0 * t.at(0));
+    m.equal("balance", x.sum(), corrected.at(0));
+    m.between("first", 0.0, x.at(0), 10.0);
+    m.between("second", 0.0, x.at(1), 2.0);
+    m.norm_at_most("distance", vec![corrected.at(0) - demand], t.at(0));
+    let Fate::Optimal(value, _) = at(m, Query::Cost, ENOUGH_ROOM) else {
+        panic!("2·4.605/3 < 4");
+    };
+    assert!((value - (10.0 + 100f64.ln() / 3.0)).abs() < 1e-4, "{value}");
 }
 
 #[test]

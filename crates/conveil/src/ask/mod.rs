@@ -8,7 +8,7 @@ mod universe;
 
 pub use adjacency::Adjacency;
 pub(crate) use phantom::Suspicion;
-pub use query::{Query, ResolvedQuery};
+pub use query::{Query, ResolvedQuery, may_be_queried};
 pub use universe::Universe;
 
 use crate::error::{Error, Result};

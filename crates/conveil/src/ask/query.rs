@@ -141,6 +141,24 @@ impl Query {
     }
 }
 
+/// Whether a query may name this variable (`name` or `name[i]`) at all: it exists and is not a witness.
+pub fn may_be_queried(program: &Program, reference: &str) -> Result<()> {
+    program
+        .find_variables(reference)?
+        .try_for_each(|j| refuse_witness(program, j))
+}
+
+fn refuse_witness(program: &Program, j: usize) -> Result<()> {
+    if program.variable_block(j).stage() == Stage::Witness {
+        return Err(Error::refused(
+            format!("a query on `{}`", program.variable_name(j)),
+            "it is a witness: only the existence of a value is claimed, so no value of it can be released",
+            "make it recourse if it has a meaning of its own, or leave it out of the query",
+        ));
+    }
+    Ok(())
+}
+
 impl ResolvedQuery {
     fn validate(&self, map: &dyn DataMap) -> Result<()> {
         let program = map.template();
@@ -156,13 +174,7 @@ impl ResolvedQuery {
                     program.variable_name(j)
                 )));
             }
-            if program.variable_block(j).stage() == Stage::Witness {
-                return Err(Error::refused(
-                    format!("a query on `{}`", program.variable_name(j)),
-                    "it is a witness: only the existence of a value is claimed, so no value of it can be released",
-                    "make it recourse if it has a meaning of its own, or leave it out of the query",
-                ));
-            }
+            refuse_witness(program, j)?;
         }
         Suspicion::new(map, &self.rows, self.slope.as_deref()).refuse()
     }

@@ -32,14 +32,17 @@ pub(crate) struct Suspicion<'a> {
     costless: Vec<bool>,
     /// The linear cost, where it is public and there is no curvature.
     cost: Vec<Option<f64>>,
+    /// By column, the largest entry of A.
+    largest: Vec<f64>,
     queried: Vec<bool>,
     /// Has a query row of its own: it carries noise itself.
     carried: Vec<bool>,
     /// The epigraph of an at-most query, whose noise the slope row ties to the decision.
     exempt: Option<usize>,
-    /// By part, filled when asked for: its members, and those that pull on either side.
+    /// By part, filled when asked for: its members, those that pull on either side, and those that would at no cost.
     members: Vec<OnceCell<Vec<usize>>>,
     pulling: [Vec<OnceCell<Vec<usize>>>; 2],
+    pulling_if_free: [Vec<OnceCell<Vec<usize>>>; 2],
 }
 
 impl<'a> Suspicion<'a> {
@@ -108,11 +111,15 @@ impl<'a> Suspicion<'a> {
             private: map.private_coefficients(),
             costless: cost.iter().map(|c| *c == Some(0.0)).collect(),
             cost,
+            largest: (0..n)
+                .map(|j| program.a().column(j).fold(0.0f64, |m, t| m.max(t.1.abs())))
+                .collect(),
             queried,
             carried,
             exempt,
             members: vec![OnceCell::new(); count],
             pulling: [vec![OnceCell::new(); count], vec![OnceCell::new(); count]],
+            pulling_if_free: [vec![OnceCell::new(); count], vec![OnceCell::new(); count]],
         }
     }
 
@@ -126,7 +133,12 @@ impl<'a> Suspicion<'a> {
             if let Some(way) = self.column(j)
                 && self.is_phantom(j, &way)
             {
-                return Err(self.refusal(j, &way.followers));
+                let opposed = way.pulled || way.pulled_by_cost;
+                let a_limit_helps = !way.limited && !self.is_whole_objective(j);
+                return Err(match (opposed, a_limit_helps) {
+                    (false, true) => self.unopposed(j, &way.followers),
+                    _ => self.refusal(j, &way.followers),
+                });
             }
         }
         self.direction()
@@ -167,7 +179,12 @@ impl<'a> Suspicion<'a> {
 
     fn may_swallow(&self, j: usize) -> bool {
         let block = self.program.variable_block(j);
-        !block.is_decision() && block.stage() != Stage::HereAndNow
+        !block.is_decision() && !self.is_fixed(j)
+    }
+
+    /// Decided before the noise.
+    fn is_fixed(&self, j: usize) -> bool {
+        self.program.variable_block(j).stage() == Stage::HereAndNow
     }
 
     /// The parts that variable `j` stands in, with its entries there.
@@ -189,13 +206,11 @@ impl<'a> Suspicion<'a> {
         })
     }
 
-    /// Variables of the part that may move and carry no noise of their own.
+    /// Variables of the part that carry no noise of their own.
     fn members(&self, part: usize) -> &[usize] {
         self.members[part].get_or_init(|| {
             let stands = |i: usize, k: usize, v: f64| {
-                (v != 0.0 || self.private.contains(&(i, k)))
-                    && !self.carried[k]
-                    && self.program.variable_block(k).stage() != Stage::HereAndNow
+                (v != 0.0 || self.private.contains(&(i, k))) && !self.carried[k]
             };
             let rows = self.parts[part].rows.clone();
             let mut members: Vec<usize> = rows
@@ -209,8 +224,10 @@ impl<'a> Suspicion<'a> {
         })
     }
 
+    /// Whether no other member may move: what the part then asks of `j` is a bound of its own.
     fn alone(&self, part: usize, j: usize) -> bool {
-        self.members(part).iter().all(|&k| k == j)
+        let members = self.members(part);
+        members.iter().all(|&k| k == j || self.is_fixed(k))
     }
 
     /// Members that pull against whoever relaxes the part (an equality: on this side).
@@ -218,7 +235,17 @@ impl<'a> Suspicion<'a> {
         self.pulling[usize::from(side > 0.0)][part].get_or_init(|| {
             let members = self.members(part).iter().copied();
             members
-                .filter(|&k| !self.covers_too(part, k, side))
+                .filter(|&k| !self.covers_too(part, k, side, self.cost[k]))
+                .collect()
+        })
+    }
+
+    /// Members that would pull if they cost nothing.
+    fn pulling_if_free(&self, part: usize, side: f64) -> &[usize] {
+        self.pulling_if_free[usize::from(side > 0.0)][part].get_or_init(|| {
+            let members = self.members(part).iter().copied();
+            members
+                .filter(|&k| !self.covers_too(part, k, side, Some(0.0)))
                 .collect()
         })
     }
@@ -257,6 +284,33 @@ impl<'a> Suspicion<'a> {
 
     fn refusal(&self, j: usize, along: &[usize]) -> Error {
         let name = self.program.variable_name(j);
+        self.refused(
+            j,
+            along,
+            format!(
+                "query the cost as a row over the decision variables; or release `{name}` as `at-most` with a public slope; or, if it is a real quantity that somebody carries out, declare it a decision"
+            ),
+        )
+    }
+
+    /// Nothing pulls against `j`: more likely a purchase without a limit than an epigraph.
+    fn unopposed(&self, j: usize, along: &[usize]) -> Error {
+        let name = self.program.variable_name(j);
+        let limit = match self.cost[j] {
+            Some(c) if c < 0.0 => "a lower bound",
+            _ => "an upper bound",
+        };
+        self.refused(
+            j,
+            along,
+            format!(
+                "declare it a decision if it is a real quantity that somebody carries out (`stage = \"decision\"` in a spec, `Builder::decision` in Rust), or give it {limit}; if it is an epigraph or a slack, query the cost as a row over the decision variables, or release `{name}` as `at-most` with a public slope"
+            ),
+        )
+    }
+
+    fn refused(&self, j: usize, along: &[usize], instead: String) -> Error {
+        let name = self.program.variable_name(j);
         let mut names: Vec<String> = along
             .iter()
             .map(|&k| self.program.variable_name(k))
@@ -274,9 +328,7 @@ impl<'a> Suspicion<'a> {
             format!(
                 "`{name}`{with} only relaxes the constraints that it shares with other variables and is held down by its cost alone: it looks like an epigraph or a slack, which would swallow the noise while the decision stays where it is"
             ),
-            format!(
-                "query the cost as a row over the decision variables; or release `{name}` as `at-most` with a public slope; or, if it is a real quantity that somebody carries out, declare it a decision"
-            ),
+            instead,
         )
     }
 }
