@@ -36,7 +36,7 @@ impl Axis {
 pub struct FrontierRow {
     /// The value.
     pub value: f64,
-    /// ok, infeasible, not attainable, or a solver's failure.
+    /// ok, infeasible, not attainable, refused, or a solver's failure.
     pub status: String,
     /// The noise scale.
     pub scale: Option<f64>,
@@ -108,6 +108,12 @@ pub fn frontier(
             Ok(plan) => plan,
             Err(Error::NotAttainable(why)) => {
                 row.status = format!("not attainable: {why}");
+                return Ok(row);
+            }
+            // One value out of range is that row's, unless the ask itself is at fault.
+            Err(e @ (Error::Refused { .. } | Error::Input(_))) => {
+                Plan::new(map, ask.clone())?;
+                row.status = e.to_string().replace("\n  ", "; ");
                 return Ok(row);
             }
             Err(other) => return Err(other),
