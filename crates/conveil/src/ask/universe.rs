@@ -100,6 +100,26 @@ impl Universe {
         (l1, l2)
     }
 
+    /// The same between members that differ in one record of `len` entries, over the worst record. Of a disc that the
+    /// record cuts, only the entries inside the record count.
+    pub fn record_diameter(&self, len: usize) -> (f64, f64) {
+        let mut worst = (0.0f64, 0.0f64);
+        let len = len.max(1);
+        for start in (0..self.len()).step_by(len) {
+            let end = (start + len).min(self.len());
+            let parts = start / self.dimension..end.div_ceil(self.dimension);
+            let l1 = parts.clone().map(|part| {
+                let first = start.max(part * self.dimension);
+                let last = end.min((part + 1) * self.dimension);
+                2.0 * self.radius[part] * ((last - first) as f64).sqrt()
+            });
+            let l1: f64 = l1.sum();
+            let l2 = 2.0 * crate::program::norm(&self.radius[parts]);
+            worst = (worst.0.max(l1), worst.1.max(l2));
+        }
+        worst
+    }
+
     /// A uniformly drawn member.
     pub fn sample(&self, sampler: &mut Sampler) -> Vec<f64> {
         let mut theta = self.centre.clone();

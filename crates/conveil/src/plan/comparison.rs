@@ -42,7 +42,7 @@ impl Comparison {
         Comparison {
             private: true,
             optimum,
-            advice: advice(&rows, eta),
+            advice: advice(&rows, optimum, eta),
             rows,
         }
     }
@@ -72,10 +72,13 @@ impl Comparison {
 }
 
 /// What to make of the rows: simpler methods that win are named (M13).
-fn advice(rows: &[StrategyRow], eta: f64) -> Vec<String> {
+fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
     let find = |name: &str| rows.iter().find(|r| r.strategy == name && r.status == "ok");
     let mut advice = Vec::new();
-    if find("shifted output").is_some() {
+    let exact = |name: &str| find(name).and_then(|r| r.loss);
+    if let (Some(a), Some(b)) = (exact("shifted output"), exact("program"))
+        && (a - b).abs() <= 1e-4 * a.abs().max(b.abs()) + 1e-7 * optimum.abs()
+    {
         advice.push(
             "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out".into(),
         );
@@ -83,7 +86,7 @@ fn advice(rows: &[StrategyRow], eta: f64) -> Vec<String> {
     if let (Some(projected), Some(program)) = (find("projected output"), find("program")) {
         let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);
         if let (Some(a), Some(b)) = (loss(projected), loss(program))
-            && a < b
+            && a < b - 0.1 * b.abs()
         {
             advice.push(format!(
                 "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible"

@@ -19,6 +19,8 @@ pub struct Threshold {
     pub now: f64,
     /// The last feasible value, found by bisection to a relative 1e-4; none when no value in range is feasible.
     pub edge: Option<f64>,
+    /// Whether the range ended before an edge was met: everything tried up to `edge` is feasible.
+    pub everything_tried: bool,
     /// Whether feasible values lie above the edge (ε, η) or below it (α, scale).
     pub feasible_above: bool,
     /// What to know about it.
@@ -68,10 +70,12 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     });
     if declared.is_some() {
         let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta);
+        let (edge, everything_tried) = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
         thresholds.push(Threshold {
             what: "ε",
             now: epsilon,
-            edge: edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?,
+            edge,
+            everything_tried,
             feasible_above: true,
             note: note.clone(),
         });
@@ -80,10 +84,12 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         (declared, ask.adjacency.and_then(|a| a.alpha()))
     {
         let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta);
+        let (edge, everything_tried) = edge(alpha, feasible, (1e-12, 1e12), false, &fits)?;
         thresholds.push(Threshold {
             what: "α",
             now: alpha,
-            edge: edge(alpha, feasible, (1e-12, 1e12), false, &fits)?,
+            edge,
+            everything_tried,
             feasible_above: false,
             note: note.clone(),
         });
@@ -94,16 +100,13 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         reason: "the plan's own sensitivity, held fixed".into(),
     });
     let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta);
+    let eta = ask.feasibility.eta;
+    let (last, everything_tried) = edge(eta, feasible, (1e-12, 0.499_999), true, &fits_eta)?;
     thresholds.push(Threshold {
         what: "η",
-        now: ask.feasibility.eta,
-        edge: edge(
-            ask.feasibility.eta,
-            feasible,
-            (1e-12, 0.499_999),
-            true,
-            &fits_eta,
-        )?,
+        now: eta,
+        edge: last,
+        everything_tried,
         feasible_above: true,
         note: note.clone(),
     });
@@ -115,11 +118,12 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         });
         fits(map, larger, theta)
     };
-    let factor = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
+    let (factor, everything_tried) = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
     thresholds.push(Threshold {
         what: "sensitivity",
         now: delta,
         edge: factor.map(|f| f * delta),
+        everything_tried,
         feasible_above: false,
         note,
     });
@@ -132,68 +136,102 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     })
 }
 
+/// What became of one value.
+#[derive(Clone, Copy, PartialEq)]
+enum Fit {
+    Yes,
+    No,
+    /// The value itself is refused: the range ends before it.
+    Outside,
+}
+
 /// Whether the noise of this ask fits the data.
-fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<bool> {
-    match Plan::new(map, ask).and_then(|plan| plan.released().at(theta)) {
-        Ok(_) => Ok(true),
-        Err(Error::NoiseDoesNotFit(_)) => Ok(false),
+fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Fit> {
+    let plan = match Plan::new(map, ask) {
+        Ok(plan) => plan,
+        Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Fit::Outside),
+        Err(other) => return Err(other),
+    };
+    match plan.released().at(theta) {
+        Ok(_) => Ok(Fit::Yes),
+        Err(Error::NoiseDoesNotFit(_)) => Ok(Fit::No),
         // At the very edge the lifted program has no interior, and the solver may stop short: not certified, not feasible.
-        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(false),
+        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Fit::No),
         Err(other) => Err(other),
     }
 }
 
-/// The last feasible value between `now` and infeasibility, by doubling and bisection on a log scale.
+/// Two values this close on a log scale are the same edge.
+const CLOSE: f64 = 1e-4;
+
+/// The last feasible value between `now` and infeasibility, by doubling and bisection on a log scale; true when the
+/// range ended before infeasibility was met.
 fn edge(
     now: f64,
     feasible_now: bool,
     (lowest, highest): (f64, f64),
     feasible_above: bool,
-    fits: &dyn Fn(f64) -> Result<bool>,
-) -> Result<Option<f64>> {
+    fits: &dyn Fn(f64) -> Result<Fit>,
+) -> Result<(Option<f64>, bool)> {
     // Walk towards the edge: down if feasible values lie above and now is feasible, and so on.
     let downward = feasible_now == feasible_above;
-    let mut inside = feasible_now.then_some(now);
-    let mut outside = (!feasible_now).then_some(now);
+    let close = |a: f64, b: f64| (a / b).ln().abs() <= CLOSE;
+    let ended = |last: f64| (feasible_now.then_some(last), feasible_now);
     let mut value = now;
     let mut factor: f64 = 2.0;
-    while inside.is_none() || outside.is_none() {
-        let next = if downward {
+    let (mut inside, mut outside) = loop {
+        let far = if downward {
             value / factor
         } else {
             value * factor
         };
-        let next = next.clamp(lowest, highest);
+        let mut next = far.clamp(lowest, highest);
         if next == value {
             // The range ends: feasible (or not) all the way.
-            return Ok(inside);
+            return Ok(ended(value));
+        }
+        factor = (factor * factor).min(64.0);
+        let mut fit = fits(next)?;
+        let mut last = value;
+        if fit == Fit::Outside {
+            // The last value that is not refused stands for the end of the range.
+            fit = if feasible_now { Fit::Yes } else { Fit::No };
+            while !close(last, next) {
+                let mid = (last * next).sqrt();
+                match fits(mid)? {
+                    Fit::Outside => next = mid,
+                    known => {
+                        fit = known;
+                        if (fit == Fit::Yes) != feasible_now {
+                            next = mid;
+                            break;
+                        }
+                        last = mid;
+                    }
+                }
+            }
+            if (fit == Fit::Yes) == feasible_now {
+                return Ok(ended(last));
+            }
+        }
+        if (fit == Fit::Yes) != feasible_now {
+            break if feasible_now {
+                (last, next)
+            } else {
+                (next, last)
+            };
         }
         value = next;
-        factor = (factor * factor).min(64.0);
-        if fits(value)? {
-            inside = Some(value);
-            if !feasible_now {
-                break;
-            }
-        } else {
-            outside = Some(value);
-            if feasible_now {
-                break;
-            }
-        }
-    }
-    let (Some(mut inside), Some(mut outside)) = (inside, outside) else {
-        return Ok(inside);
     };
-    while (inside / outside).ln().abs() > 1e-4 {
+    while !close(inside, outside) {
         let mid = (inside * outside).sqrt();
-        if fits(mid)? {
+        if fits(mid)? == Fit::Yes {
             inside = mid;
         } else {
             outside = mid;
         }
     }
-    Ok(Some(inside))
+    Ok((Some(inside), false))
 }
 
 impl fmt::Display for Explanation {
@@ -223,6 +261,17 @@ impl fmt::Display for Explanation {
                 "largest feasible"
             };
             match t.edge {
+                Some(edge) if t.everything_tried => writeln!(
+                    f,
+                    "{word:<17} {:<12} {:>13}   (everything tried is feasible; now {})",
+                    t.what,
+                    format!(
+                        "{} {}",
+                        if t.feasible_above { "≤" } else { "≥" },
+                        short(edge, 6)
+                    ),
+                    short(t.now, 9)
+                )?,
                 Some(edge) => writeln!(
                     f,
                     "{word:<17} {:<12} {:>13}   (now {})",

@@ -36,7 +36,7 @@ impl Axis {
 pub struct FrontierRow {
     /// The value.
     pub value: f64,
-    /// ok, infeasible, not attainable, or a solver's failure.
+    /// ok, infeasible, not attainable, refused, or a solver's failure.
     pub status: String,
     /// The noise scale.
     pub scale: Option<f64>,
@@ -94,6 +94,15 @@ pub fn frontier(
             }
         })
     };
+    // A value that no ask allows is the caller's mistake.
+    let meaningful = |value: f64| {
+        let highest = if axis == Axis::Eta {
+            0.5
+        } else {
+            f64::INFINITY
+        };
+        value > 0.0 && value < highest
+    };
     let rows = batch.run(values.len(), |index| -> Result<FrontierRow> {
         let value = values[index];
         let mut row = FrontierRow {
@@ -108,6 +117,12 @@ pub fn frontier(
             Ok(plan) => plan,
             Err(Error::NotAttainable(why)) => {
                 row.status = format!("not attainable: {why}");
+                return Ok(row);
+            }
+            // A value that this ask does not allow is that row's, unless the ask itself is at fault.
+            Err(e @ (Error::Refused { .. } | Error::Input(_))) if meaningful(value) => {
+                Plan::new(map, ask.clone())?;
+                row.status = e.to_string().replace("\n  ", "; ");
                 return Ok(row);
             }
             Err(other) => return Err(other),

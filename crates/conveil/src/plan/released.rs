@@ -89,7 +89,9 @@ impl Decided {
             }
         }
         let largest = prices.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
-        prices.retain(|p| p.1.abs() > 1e-6 * largest.max(1e-12));
+        // Where nothing binds, the largest price is rounding: it is judged against the costs.
+        let floor = 1e-6 * largest.max(self.residuals.dual_scale);
+        prices.retain(|p| p.1.abs() > floor);
         prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         prices
     }
@@ -210,7 +212,7 @@ impl<'m> ReleasedMap<'m> {
                 }
                 Outcome::Infeasible(z) => {
                     obstacle = Some(Infeasibility::named(lifted.program(), &z, |i| {
-                        lifted.origins()[i].map(|row| program.row_name(row))
+                        lifted.row_name(&program, i)
                     }));
                 }
                 Outcome::Unbounded(_) => {

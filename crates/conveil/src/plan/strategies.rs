@@ -3,10 +3,10 @@
 use super::comparison::{Comparison, StrategyRow};
 use super::released::Decided;
 use super::{Empirical, Plan, empirical_violation};
-use crate::ask::{Norm, Request};
+use crate::ask::{Adjacency, Norm, Request};
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
-use crate::program::{Program, Sparse, Stage};
+use crate::program::{Holds, Program, Sparse, Stage};
 use crate::rule::RowRule;
 use crate::solve::{self, Batch, Outcome, Settings};
 
@@ -19,6 +19,8 @@ const SOLVED_DRAWS: u64 = 1_000;
 struct Ground<'p, 'm> {
     plan: &'p Plan<'m>,
     program: Program,
+    /// The blocks that hold with noise or always: what every strategy's feasibility is judged by.
+    held: Program,
     x: Vec<f64>,
     optimum: f64,
     answer: Vec<f64>,
@@ -40,8 +42,9 @@ pub fn compare(
     let settings = released.settings().clone();
     let program = released.map().at(theta)?;
     let solution = solve::solve_checked(&program, &settings)?;
+    let held = without_means(&program);
     let interval = match released.query().rows() {
-        [row] => Some(answer_interval(&program, row, &settings)?),
+        [row] => Some(answer_interval(&held, row, &settings)?),
         _ => None,
     };
     let ground = Ground {
@@ -50,6 +53,7 @@ pub fn compare(
         x: solution.x,
         plan,
         program,
+        held,
         interval,
         draws,
         seed,
@@ -69,6 +73,35 @@ pub fn compare(
     ];
     let eta = plan.guarantee().budget().eta();
     Ok(Comparison::new(ground.optimum, rows, eta))
+}
+
+/// The program without the blocks that hold at the mean only: no single draw has to meet those.
+fn without_means(program: &Program) -> Program {
+    let mut place = vec![None; program.rows()];
+    let (mut b, mut cones) = (Vec::new(), Vec::new());
+    for block in program.constraints() {
+        if block.holds() == Holds::AtTheMean {
+            continue;
+        }
+        cones.push(block.cone().clone());
+        for i in block.range() {
+            place[i] = Some(b.len());
+            b.push(program.b()[i]);
+        }
+    }
+    let entries = program.a().entries();
+    let triplets: Vec<(usize, usize, f64)> = entries
+        .filter_map(|(i, j, v)| Some((place[i]?, j, v)))
+        .collect();
+    let a = Sparse::assemble(b.len(), program.columns(), &triplets);
+    Program::assembled(
+        program.p().clone(),
+        program.q().to_vec(),
+        a,
+        b,
+        program.constant(),
+        cones,
+    )
 }
 
 /// M11: for r = 1 the feasible answers {Qx : x feasible} form an interval, found by two solves.
@@ -148,8 +181,7 @@ impl Ground<'_, '_> {
     }
 
     fn slip(&self) -> f64 {
-        self.settings.tolerance()
-            * (1.0 + self.program.b().iter().fold(0.0f64, |m, v| m.max(v.abs())))
+        self.settings.tolerance() * (1.0 + self.held.b().iter().fold(0.0f64, |m, v| m.max(v.abs())))
     }
 
     /// Pr[start + Tζ outside the interval of feasible answers].
@@ -181,11 +213,11 @@ impl Ground<'_, '_> {
             triplets.extend(row.iter().map(|&(j, w)| (i, j, w)));
         }
         let r = rows.len();
-        triplets.extend(self.program.a().entries().map(|(i, j, v)| (i + r, j, v)));
+        triplets.extend(self.held.a().entries().map(|(i, j, v)| (i + r, j, v)));
         let mut b = answer.to_vec();
-        b.extend(self.program.b());
+        b.extend(self.held.b());
         let mut cones = vec![crate::program::Cone::Zero(r)];
-        cones.extend(self.program.constraints().iter().map(|c| c.cone().clone()));
+        cones.extend(self.held.constraints().iter().map(|c| c.cone().clone()));
         let n = self.program.columns();
         let a = Sparse::assemble(b.len(), n, &triplets);
         let test = Program::assembled(Sparse::zeros(n, n), vec![0.0; n], a, b, 0.0, cones);
@@ -234,7 +266,7 @@ impl Ground<'_, '_> {
                 .collect();
             if self.fixed_everywhere() && self.interval.is_none() {
                 let x = self.whole_decision(&self.x, &zeta);
-                let (violation, _) = self.program.worst_violation(&self.program.slack(&x));
+                let (violation, _) = self.held.worst_violation(&self.held.slack(&x));
                 return Ok((
                     Some(self.program.objective(&x) - self.optimum),
                     violation <= slip,
@@ -305,6 +337,15 @@ impl Ground<'_, '_> {
         else {
             return Ok(self.not_applicable(name, "the query is not the optimal cost"));
         };
+        if released.query().slope.is_some() {
+            return Ok(self.not_applicable(name, "the decision carries the noise of a slope too"));
+        }
+        if !self.plan.ask().risk.is_expectation() {
+            return Ok(self.not_applicable(name, "more than the expectation is asked for"));
+        }
+        if self.held.rows() < self.program.rows() {
+            return Ok(self.not_applicable(name, "some constraints hold at the mean only"));
+        }
         let [set] = released.design().boxes() else {
             return Ok(self.not_applicable(name, "no box serves the constraints"));
         };
@@ -369,7 +410,7 @@ impl Ground<'_, '_> {
             // min ½(x−y)'P(x−y): linear part −Py.
             let q: Vec<f64> = p.symmetric_times(&noisy).iter().map(|v| -v).collect();
             let cones = self
-                .program
+                .held
                 .constraints()
                 .iter()
                 .map(|c| c.cone().clone())
@@ -377,8 +418,8 @@ impl Ground<'_, '_> {
             let projection = Program::assembled(
                 p.clone(),
                 q,
-                self.program.a().clone(),
-                self.program.b().to_vec(),
+                self.held.a().clone(),
+                self.held.b().to_vec(),
                 0.0,
                 cones,
             );
@@ -422,17 +463,8 @@ impl Ground<'_, '_> {
             let zeta = self.zeta(index as u64);
             let mut x = decided.recourse.apply(&zeta);
             x.iter_mut().zip(&decided.mean).for_each(|(x, m)| *x += m);
-            let slack = self.program.slack(&x);
-            let feasible = self
-                .program
-                .constraints()
-                .iter()
-                .filter(|b| b.holds() != crate::program::Holds::AtTheMean)
-                .all(|b| {
-                    b.cone()
-                        .violation(&slack[b.range()], crate::program::Against::Primal)
-                        <= slip.max(self.slip())
-                });
+            let (violation, _) = self.held.worst_violation(&self.held.slack(&x));
+            let feasible = violation <= slip.max(self.slip());
             (Some(self.program.objective(&x) - self.optimum), feasible)
         })?;
         self.tally(&mut row, results, false);
@@ -472,9 +504,12 @@ impl Ground<'_, '_> {
             Some(Request::Sampled(sampled)) => Some(&sampled.universe),
             _ => None,
         };
-        let reach = adjacency
-            .reach(theta.len())
-            .or_else(|| universe.map(|u| u.diameter()));
+        let reach = adjacency.reach(theta.len()).or_else(|| {
+            universe.map(|u| match adjacency {
+                Adjacency::OneRecord { len } => u.record_diameter(*len),
+                _ => u.diameter(),
+            })
+        });
         let Some((l1, l2)) = reach else {
             return Ok(self.not_applicable(name, "the adjacency sets no distance between datasets"));
         };
@@ -501,9 +536,8 @@ impl Ground<'_, '_> {
                             self.answer_is_feasible(&answer)?,
                         ));
                     }
-                    let (violation, _) = self
-                        .program
-                        .worst_violation(&self.program.slack(&solution.x));
+                    let slack = self.held.slack(&solution.x);
+                    let (violation, _) = self.held.worst_violation(&slack);
                     Ok((
                         Some(self.program.objective(&solution.x) - self.optimum),
                         violation <= slip,

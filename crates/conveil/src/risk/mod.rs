@@ -164,13 +164,16 @@ impl Risk {
             lift.add_constant(weight * constant);
         }
         if let Some((cvar, bound)) = &self.limit {
+            lift.label(Some("the bound on CVaR"));
             let (terms, constant) = cvar.terms(lift, law)?;
             let own = lift.program().constant();
             lift.inequality((terms, bound - constant - own), None);
         }
+        lift.label(Some("the bound on variance"));
         for term in &self.variance {
             variance::add(term, lift, law)?;
         }
+        lift.label(None);
         Ok(())
     }
 }

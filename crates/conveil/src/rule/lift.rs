@@ -84,15 +84,22 @@ struct Section {
     triplets: Vec<(usize, usize, f64)>,
     b: Vec<f64>,
     origins: Vec<Option<usize>>,
+    labels: Vec<Option<&'static str>>,
 }
 
 impl Section {
-    fn push(&mut self, (terms, right): LiftedRow, origin: Option<usize>) {
+    fn push(
+        &mut self,
+        (terms, right): LiftedRow,
+        origin: Option<usize>,
+        label: Option<&'static str>,
+    ) {
         let i = self.b.len();
         self.triplets
             .extend(terms.into_iter().map(|(j, v)| (i, j, v)));
         self.b.push(right);
         self.origins.push(origin);
+        self.labels.push(label);
     }
 }
 
@@ -110,6 +117,7 @@ pub struct Lift<'a> {
     p: Vec<(usize, usize, f64)>,
     constant: f64,
     recourse_equations: usize,
+    label: Option<&'static str>,
 }
 
 impl<'a> Lift<'a> {
@@ -128,6 +136,7 @@ impl<'a> Lift<'a> {
             p: Vec::new(),
             constant: program.constant(),
             recourse_equations: 0,
+            label: None,
         };
         for (terms, rhs, origin) in rule.binding() {
             for (noise, right) in rhs.iter().enumerate() {
@@ -135,11 +144,16 @@ impl<'a> Lift<'a> {
                     .iter()
                     .map(|&(f, a)| (lift.recourse(f, noise), a))
                     .collect();
-                lift.equalities.push((row, *right), origin);
+                lift.equalities.push((row, *right), origin, None);
             }
         }
         lift.recourse_equations = lift.equalities.b.len();
         lift
+    }
+
+    /// What the rows added from now on are called, where they stem from no row of the program.
+    pub(crate) fn label(&mut self, label: Option<&'static str>) {
+        self.label = label;
     }
 
     /// The deterministic program's own data.
@@ -219,12 +233,12 @@ impl<'a> Lift<'a> {
 
     /// Adds rows right − terms = 0.
     pub fn equality(&mut self, row: LiftedRow, origin: Option<usize>) {
-        self.equalities.push(row, origin);
+        self.equalities.push(row, origin, self.label);
     }
 
     /// Adds a row right − terms ≥ 0.
     pub fn inequality(&mut self, row: LiftedRow, origin: Option<usize>) {
-        self.inequalities.push(row, origin);
+        self.inequalities.push(row, origin, self.label);
     }
 
     /// Adds rows in any cone; linear cones join the common ones.
@@ -232,9 +246,9 @@ impl<'a> Lift<'a> {
         debug_assert_eq!(cone.dim(), rows.len());
         for (row, origin) in rows.into_iter().zip(origins) {
             match cone {
-                Cone::Zero(_) => self.equalities.push(row, *origin),
-                Cone::Nonnegative(_) => self.inequalities.push(row, *origin),
-                _ => self.others.push(row, *origin),
+                Cone::Zero(_) => self.equalities.push(row, *origin, self.label),
+                Cone::Nonnegative(_) => self.inequalities.push(row, *origin, self.label),
+                _ => self.others.push(row, *origin, self.label),
             }
         }
         if !cone.is_linear() {
@@ -279,6 +293,7 @@ impl<'a> Lift<'a> {
         let mut triplets = self.equalities.triplets;
         let mut b = self.equalities.b;
         let mut origins = self.equalities.origins;
+        let mut labels = self.equalities.labels;
         let mut cones = Vec::new();
         let equalities = b.len();
         if !b.is_empty() {
@@ -297,6 +312,7 @@ impl<'a> Lift<'a> {
             );
             b.extend(section.b);
             origins.extend(section.origins);
+            labels.extend(section.labels);
         }
         cones.extend(self.other_cones);
         let mut q = vec![0.0; self.columns];
@@ -306,6 +322,7 @@ impl<'a> Lift<'a> {
         Lifted {
             program: Program::assembled(p, q, a, b, self.constant, cones),
             origins,
+            labels,
             equalities,
             recourse_equations: self.recourse_equations,
         }
@@ -317,6 +334,7 @@ impl<'a> Lift<'a> {
 pub struct Lifted {
     program: Program,
     origins: Vec<Option<usize>>,
+    labels: Vec<Option<&'static str>>,
     equalities: usize,
     recourse_equations: usize,
 }
@@ -331,6 +349,15 @@ impl Lifted {
     pub fn origins(&self) -> &[Option<usize>] {
         &self.origins
     }
+
+    /// What a lifted row is called: the row of the deterministic program it stems from, or the bound that made it.
+    pub(crate) fn row_name(&self, program: &Program, i: usize) -> Option<String> {
+        match self.origins[i] {
+            Some(row) => Some(program.row_name(row)),
+            None => self.labels[i].map(str::to_string),
+        }
+    }
+
     /// Number of equality rows: they come first.
     pub(crate) fn equalities(&self) -> usize {
         self.equalities

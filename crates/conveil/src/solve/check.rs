@@ -184,7 +184,13 @@ impl Infeasibility {
         let mut weight: Vec<(String, f64)> = Vec::new();
         let mut place = std::collections::HashMap::new();
         for i in 0..program.rows() {
-            let w = z[i].abs() * row_size[i].max(f64::MIN_POSITIVE);
+            // A row without variables is measured by its own constant.
+            let size = if row_size[i] > 0.0 {
+                row_size[i]
+            } else {
+                program.b()[i].abs()
+            };
+            let w = z[i].abs() * size;
             if w == 0.0 {
                 continue;
             }
