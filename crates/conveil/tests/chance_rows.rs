@@ -226,7 +226,16 @@ fn bounded_rows_are_those_of_m5g() {
     let read = Read::new(&model(false), Noise::Truncated, wish);
     // ε = 1, δ = 0.05; the lattice adds 2h to the sensitivity.
     let s = SENSITIVITY + 2.0 * read.h;
-    let b = s * (1.0 + (1f64.exp() - 1.0) / 0.1).ln() + 1.5 * read.h;
+    let continuous = s * (1.0 + (1f64.exp() - 1.0) / 0.1).ln();
+    // On the lattice the bound is M steps, M the least with Σ_{M−d<j≤M} q^j ≤ δ·Σ_{|j|≤M} q^|j|, two geometric sums.
+    let (q, d) = ((-read.h / s).exp(), (s / read.h).floor());
+    let lost = |m: f64| (q.powf(m - d + 1.0) - q.powf(m + 1.0)) / (1.0 + q - 2.0 * q.powf(m + 1.0));
+    let mut steps = (continuous / read.h).ceil();
+    while lost(steps) > 0.05 {
+        steps += 1.0;
+    }
+    let b = steps * read.h + 1.5 * read.h;
+    assert!(b < continuous + 4.0 * read.h);
     read.assert_fixed(3.0 * b);
     read.assert_free_box([(-b, b); 2]);
 }
