@@ -80,7 +80,7 @@ fn the_obstacle_and_the_price_bear_the_users_names() {
     let text = stuck.to_string();
     assert!(text.starts_with("EXPLANATION: PRIVATE"), "{text}");
     assert!(
-        text.contains("smallest feasible ε") && text.contains("largest feasible α"),
+        text.contains("smallest feasible ε") && text.contains("largest feasible  α"),
         "{text}"
     );
     let free = explain(&map, &per_alpha(1.0, 1.0), &[LOWER]).unwrap();
