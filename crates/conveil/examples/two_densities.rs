@@ -110,7 +110,8 @@ fn line(from: (f64, f64), to: (f64, f64), colour: &str, dashes: &str) -> String 
     )
 }
 
-fn main() -> conveil::Result<()> {
+/// Draws the figure on standard output.
+pub fn main() -> conveil::Result<()> {
     let mut m = Builder::new();
     let x = m.variable("x", 1);
     let limit = m.parameter("limit");

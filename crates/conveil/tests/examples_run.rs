@@ -11,6 +11,8 @@ mod scalar_lp;
 mod sdp_sum;
 #[path = "../examples/socp_sum.rs"]
 mod socp_sum;
+#[path = "../examples/two_densities.rs"]
+mod two_densities;
 
 use conveil::Result;
 
@@ -27,6 +29,11 @@ fn least_squares_runs() -> Result<()> {
 #[test]
 fn socp_sum_runs() -> Result<()> {
     socp_sum::main()
+}
+
+#[test]
+fn two_densities_runs() -> Result<()> {
+    two_densities::main()
 }
 
 #[test]

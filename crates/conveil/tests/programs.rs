@@ -167,7 +167,7 @@ fn validation_says_what_was_found_where_and_what_would_be_right() {
         ),
         (
             refused(|p| p.b[0] = 1e20),
-            "the right-hand side of `cap` is 100000000000000000000: it must be a finite number below 1e20 (leave the row out for no bound)",
+            "the right-hand side of `cap` is 1e20: it must be a finite number below 1e20 (leave the row out for no bound)",
         ),
         (
             refused(|p| p.a = sparse(2, 2, &[(1, 0, f64::NEG_INFINITY)])),
@@ -315,7 +315,7 @@ fn variables_are_found_by_name_and_index_or_the_message_lists_them() {
         ("z", "there is no variable `z`; there are: `x`, `y`"),
         (
             "y[1]",
-            "`y` has 1 entries, counted from 0: there is no `y[1]`",
+            "`y` has 1 entry, counted from 0: there is no `y[1]`",
         ),
         (
             "y[one]",
