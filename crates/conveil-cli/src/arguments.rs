@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use conveil::plan::Axis;
 
+use crate::ledger::Book;
+
 /// Exit code of a command line that cannot be read: bad input, like a bad spec.
 const USAGE: u8 = 2;
 
@@ -16,6 +18,7 @@ Exit codes:
   2  bad command line, spec or input
   3  the program itself is infeasible or unbounded
   4  feasible, but not with this noise or privacy
+  5  over budget
   6  the solver failed, or was interrupted
 
 A first example:
@@ -55,6 +58,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  conveil frontier examples/specs/scalar-lp.toml --over epsilon --values 0.3,1,3"
     )]
     Frontier(Sweep),
+    /// Keep a privacy budget per dataset, and the account of what was spent
+    #[command(
+        subcommand,
+        after_help = "Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1"
+    )]
+    Ledger(Book),
 }
 
 /// What every verb takes.
@@ -134,6 +143,7 @@ impl Command {
             }
             Command::Compare(study) => study.common.output,
             Command::Frontier(sweep) => sweep.common.output,
+            Command::Ledger(book) => book.output(),
         }
     }
 }

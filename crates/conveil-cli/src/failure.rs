@@ -4,9 +4,13 @@ use std::fmt;
 
 use conveil::Error;
 use conveil_read::{Located, ReadError};
+use conveil_release::ledger;
 
 /// The exit code of a bad spec or input.
 const BAD_INPUT: u8 = 2;
+
+/// The exit code of a spend that exceeds a budget.
+const OVER_BUDGET: u8 = 5;
 
 /// The exit code of an output that could not be written.
 const NOT_WRITTEN: u8 = 6;
@@ -33,6 +37,32 @@ impl Failure {
         Failure {
             message: format!("cannot write the report to standard output: {why}"),
             exit_code: NOT_WRITTEN,
+        }
+    }
+
+    /// A budget is exceeded.
+    pub fn over_budget(message: impl Into<String>) -> Self {
+        Failure {
+            message: message.into(),
+            exit_code: OVER_BUDGET,
+        }
+    }
+
+    /// What the ledger says.
+    pub fn ledger(error: &ledger::Error) -> Self {
+        if error.is_over_budget() {
+            Failure::over_budget(error.to_string())
+        } else {
+            Failure::input(error.to_string())
+        }
+    }
+
+    /// The same failure, told after what has happened all the same.
+    #[must_use]
+    pub fn after(self, what: &str) -> Self {
+        Failure {
+            message: format!("{what}, but: {}", self.message),
+            ..self
         }
     }
 

@@ -10,6 +10,7 @@ mod arguments;
 pub mod check;
 pub mod failure;
 pub mod inputs;
+mod ledger;
 pub mod model;
 mod terminal;
 mod verbs;
@@ -56,5 +57,6 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), fa
         Command::Compare(study) => verbs::compare(study, terminal, cancel),
         Command::Explain(common) => verbs::explain(common, terminal, cancel),
         Command::Frontier(sweep) => verbs::frontier(sweep, terminal, cancel),
+        Command::Ledger(book) => ledger::run(book, terminal),
     }
 }

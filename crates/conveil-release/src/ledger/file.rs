@@ -144,7 +144,8 @@ impl Ledger {
                 let known: Vec<String> = histories.iter().map(|h| h.dataset().into()).collect();
                 return Err(unknown(&self.place.file, dataset, &known));
             };
-            if !history.entries().iter().any(|entry| entry.head == *head) {
+            let mut heads = history.entries().iter().map(|entry| &entry.head);
+            if history.genesis() != head && !heads.any(|known| known == head) {
                 let row = format!("after charge {}", history.entries().len());
                 let what = format!(
                     "no charge has the card's head {head}: charges were cut off the end, or the history was rewritten"

@@ -1,0 +1,228 @@
+//! `conveil ledger` through the real binary: what it says, and how it ends.
+
+mod running;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use running::{command, directory, ended};
+
+/// A directory whose path is the one that messages show.
+fn place(name: &str) -> PathBuf {
+    let path = directory(name);
+    path.canonicalize().unwrap_or(path)
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+fn ledger(place: &Path, line: &str) -> (i32, String, String) {
+    ended(place, &words(&format!("ledger {line}")))
+}
+
+/// A line that must succeed in silence on standard error; its output.
+fn done(place: &Path, line: &str) -> String {
+    let (code, stdout, stderr) = ledger(place, line);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{line}");
+    stdout
+}
+
+/// A line that must be refused with exit code 2 and these words.
+fn refused(place: &Path, line: &str, message: &str) {
+    let found = ledger(place, line);
+    let expected = (2, String::new(), format!("error: {message}\n"));
+    assert_eq!(found, expected, "{line}");
+}
+
+fn head(account: &str) -> String {
+    let line = account.lines().find(|line| line.starts_with("head"));
+    let head = line.and_then(|line| line.split_whitespace().last());
+    head.unwrap_or_default().into()
+}
+
+#[test]
+fn a_budget_is_kept_from_init_to_export() {
+    let place = place("ledger-road");
+    let made = done(&place, "init l.db --dataset loads --epsilon 1");
+    assert!(made.contains("budget   ε = 1, δ = 0 by basic composition\n"));
+    let start = head(&made);
+    let spent = done(
+        &place,
+        "spend l.db --dataset loads --epsilon 0.3 --basis paper-mode",
+    );
+    assert!(spent.starts_with("recorded as charge 1\n"), "{spent}");
+    assert!(spent.contains("spent    ε = 0.3, δ = 0 by basic composition, basis: paper mode\n"));
+    assert!(spent.contains("left     a pure charge of ε = 0.7\n"));
+    let shown = done(&place, "show l.db");
+    assert!(spent.ends_with(&shown), "{shown}");
+    assert_eq!(shown, done(&place, "show l.db --dataset loads"));
+    let json = done(&place, "show l.db --json");
+    assert!(json.contains("\"fits\": 0.7"), "{json}");
+    let now = head(&shown);
+    let sound = format!("  loads: 1 charge, head {now}\n");
+    let verified = done(&place, "verify l.db");
+    assert_eq!(verified, format!("sound: every chain holds\n{sound}"));
+    for known in [&start, &now] {
+        let verified = done(
+            &place,
+            &format!("verify l.db --dataset loads --head {known}"),
+        );
+        let found = "sound: every chain holds\nthe history holds the given head\n";
+        assert_eq!(verified, format!("{found}{sound}"));
+    }
+    let lines = done(&place, "export l.db --dataset loads");
+    assert_eq!(lines, done(&place, "export l.db"));
+    assert_eq!(lines.lines().count(), 2);
+    assert!(lines.contains(&start) && lines.contains(&now), "{lines}");
+}
+
+#[test]
+fn a_spend_over_budget_is_recorded_and_said() {
+    let place = place("ledger-over");
+    done(&place, "init l.db --dataset loads --epsilon 1");
+    let line = "spend l.db --dataset loads --epsilon 1.5 --basis declared";
+    let (code, stdout, stderr) = ledger(&place, line);
+    assert_eq!(code, 5);
+    assert!(stdout.starts_with("recorded as charge 1\n"), "{stdout}");
+    assert_eq!(
+        stderr,
+        "error: over budget: the spend is recorded as charge 1, and dataset \"loads\" has now spent more than its budget\n  help: every later charge against it is refused; `conveil ledger show` has the totals\n"
+    );
+    let shown = done(&place, "show l.db");
+    assert!(shown.contains("spent    ε = 1.5,"), "{shown}");
+}
+
+#[test]
+fn mistakes_are_told_and_record_nothing() {
+    let place = place("ledger-mistakes");
+    done(
+        &place,
+        "init l.db --dataset loads --epsilon 1 --delta 1e-6 --basic",
+    );
+    let before = done(&place, "export l.db");
+    let file = place.join("l.db").display().to_string();
+    let spend = |rest: &str| format!("spend l.db --basis sampled {rest}");
+    for (line, message) in [
+        (
+            spend("--dataset laods --epsilon 1"),
+            format!("{file} has no dataset \"laods\"; did you mean \"loads\"?"),
+        ),
+        (
+            spend("--dataset loads --epsilon -1"),
+            "ε is a finite number above 0, found -1".into(),
+        ),
+        (
+            spend("--dataset loads --epsilon NaN"),
+            "ε is a finite number above 0, found NaN".into(),
+        ),
+        (
+            spend("--dataset loads --epsilon 1 --delta 1"),
+            "δ is at least 0 and below 1, found 1".into(),
+        ),
+        (
+            spend("--dataset loads --epsilon 1 --rho 0"),
+            "ρ is a finite number above 0, found 0".into(),
+        ),
+        (
+            "init m.db --dataset loads --epsilon 0".into(),
+            "the budget's ε is a finite number above 0, found 0".into(),
+        ),
+        (
+            "init l.db --dataset loads --epsilon 2".into(),
+            format!(
+                "{file} already has a budget for \"loads\", fixed when it was initialised: ε = 1, δ = 1e-6 by basic composition"
+            ),
+        ),
+        (
+            "show none.db".into(),
+            "there is no ledger none.db; `init` makes one".into(),
+        ),
+        (
+            "verify l.db --dataset loads --head 12".into(),
+            "a head is 64 hexadecimal digits, found \"12\"".into(),
+        ),
+    ] {
+        refused(&place, &line, &message);
+    }
+    let wrong = "0".repeat(64);
+    refused(
+        &place,
+        &format!("verify l.db --dataset loads --head {wrong}"),
+        &format!(
+            "{file} was tampered with: dataset \"loads\", after charge 0: no charge has the card's head {wrong}: charges were cut off the end, or the history was rewritten"
+        ),
+    );
+    for line in ["verify l.db --dataset loads", "spend l.db", "show"] {
+        assert_eq!(ledger(&place, line).0, 2, "{line}");
+    }
+    assert_eq!(done(&place, "export l.db"), before);
+    assert!(!place.join("m.db").exists());
+}
+
+#[test]
+fn a_tampered_file_is_named() {
+    let place = place("ledger-tampered");
+    done(&place, "init l.db --dataset loads --epsilon 1");
+    done(
+        &place,
+        "spend l.db --dataset loads --epsilon 0.5 --basis declared",
+    );
+    let path = place.join("l.db");
+    let file = rusqlite::Connection::open(&path).unwrap();
+    let trigger: String = file
+        .query_row(
+            "SELECT sql FROM sqlite_schema WHERE name = 'charges_stay_updated'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    file.execute_batch(&format!(
+        "DROP TRIGGER charges_stay_updated; UPDATE charges SET epsilon = '1e-1'; {trigger}"
+    ))
+    .unwrap();
+    drop(file);
+    let message = format!(
+        "{} was tampered with: dataset \"loads\", charge 1: its head does not follow from its fields and the row before: changed, inserted or moved",
+        path.display()
+    );
+    for line in [
+        "verify l.db",
+        "show l.db",
+        "export l.db",
+        "spend l.db --dataset loads --epsilon 0.1 --basis declared",
+    ] {
+        refused(&place, line, &message);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let place = place("ledger-pipe");
+    done(&place, "init l.db --dataset loads --epsilon 1");
+    for line in ["ledger show l.db", "ledger export l.db"] {
+        let mut child = command(&place, &words(line))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{e}"));
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn the_examples_in_the_help_run_in_turn() {
+    let place = place("ledger-help");
+    for verb in ["init", "show", "spend", "verify", "export"] {
+        let help = done(&place, &format!("{verb} --help"));
+        let line = help.lines().find(|line| line.starts_with("  conveil "));
+        let example = line.unwrap_or_default();
+        let (code, _, stderr) = ended(&place, &words(example)[1..]);
+        assert_eq!(code, 0, "{example}: {stderr}");
+        let says = help.contains("chosen after seeing earlier answers need");
+        assert_eq!(says, ["init", "spend"].contains(&verb), "{help}");
+    }
+}
