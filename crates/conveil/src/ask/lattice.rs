@@ -9,6 +9,9 @@ use crate::noise::Law;
 /// Without a stated step: this share of the scale, rounded down to a power of two.
 const DEFAULT_SHARE: f64 = 1.0 / (1u64 << 20) as f64;
 
+/// A stated step is at least this share of the scale: all counts of steps are then exact in floating point.
+const FINEST: f64 = 1e-12;
+
 /// The default step costs a Gaussian at most this share of its δ.
 const DEFAULT_DELTA_SHARE: f64 = 1e-3;
 
@@ -29,6 +32,13 @@ impl Privacy {
         let scale = self.law(sensitivity)?.scale();
         let r = released as f64;
         let step = match stated {
+            Some(step) if step > 0.0 && step < FINEST * scale => {
+                return Err(Error::input(format!(
+                    "the lattice step must be at least {} for a noise scale of {}, found {step}: a finer lattice is lost in rounding",
+                    short(FINEST * scale, 3),
+                    short(scale, 6)
+                )));
+            }
             Some(step) if step.is_finite() && step > 0.0 && step <= scale => step,
             Some(step) => {
                 return Err(Error::input(format!(
@@ -121,6 +131,16 @@ mod tests {
         assert!((1.0 + 20f64.exp()) * (step / law.scale()).powi(2) / 25.0 <= 1.1e-9);
         let refused = privacy.lattice_law(1.0, 2, Some(plain.scale() / 2.0));
         assert!(refused.unwrap_err().to_string().contains("costs δ = "));
+    }
+
+    #[test]
+    fn a_step_that_rounding_would_swallow_is_refused() {
+        for privacy in [Privacy::laplace(1.0), Privacy::truncated_laplace(1.0, 0.01)] {
+            let refused = privacy.lattice_law(1.0, 1, Some(1e-300)).unwrap_err();
+            let right = "the lattice step must be at least 1e-12 for a noise scale of 1";
+            assert!(refused.to_string().starts_with(right), "{refused}");
+            assert!(privacy.lattice_law(1.0, 1, Some(1e-11)).is_ok());
+        }
     }
 
     #[test]
