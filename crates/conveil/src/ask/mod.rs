@@ -255,6 +255,30 @@ pub enum Request {
     },
     /// The largest of sampled pairs from a public universe: holds for a share 1−γ of pairs, with confidence 1−β.
     Sampled(Sampled),
+    /// Certified for the optimal value with a private right-hand side: deviating from the data is allowed at a public
+    /// price per unit, so that the released value moves by at most that price (M8a).
+    Envelope {
+        /// π: the value of lost load, a price cap; a public policy number.
+        price: f64,
+    },
+    /// Certified for the optimal value with a private cost over a public bounded set (M8b).
+    Radius,
+    /// Certified for private linear costs, a public positive definite quadratic cost and a public feasible set (M8c).
+    StrongConvexity,
+    /// Certified for a regularised sum of one loss per record, of which one is replaced (M8d).
+    RegularisedErm,
+}
+
+/// The public shape T of the noise: the answer is Qx̄ + Tζ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum NoiseShape {
+    /// T = I: every released number gets the same noise.
+    #[default]
+    Identity,
+    /// T by rows.
+    Rows(Vec<Vec<f64>>),
+    /// T = (QP⁻¹Q')^½: as wide in every direction as the quadratic cost lets the answer move (M8c).
+    Curvature,
 }
 
 /// A declared bound.
@@ -306,7 +330,7 @@ pub enum MapKind {
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub(crate) query: Query,
-    pub(crate) shape: Option<Vec<Vec<f64>>>,
+    pub(crate) shape: NoiseShape,
     pub(crate) adjacency: Option<Adjacency>,
     pub(crate) privacy: Option<Privacy>,
     pub(crate) sensitivity: Option<Request>,
@@ -322,7 +346,7 @@ impl Ask {
     pub fn new(query: Query) -> Self {
         Ask {
             query,
-            shape: None,
+            shape: NoiseShape::Identity,
             adjacency: None,
             privacy: None,
             sensitivity: None,
@@ -341,7 +365,13 @@ impl Ask {
 
     /// The public shape T of the noise, by rows.
     pub fn shape(mut self, rows: Vec<Vec<f64>>) -> Self {
-        self.shape = Some(rows);
+        self.shape = NoiseShape::Rows(rows);
+        self
+    }
+
+    /// Noise shaped by the curvature of the cost: T = (QP⁻¹Q')^½.
+    pub fn shaped_by_curvature(mut self) -> Self {
+        self.shape = NoiseShape::Curvature;
         self
     }
 

@@ -24,7 +24,7 @@ pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;
 
-use crate::ask::{Ask, MapKind, Privacy, Request, ResolvedQuery};
+use crate::ask::{Ask, MapKind, NoiseShape, Privacy, Request, ResolvedQuery};
 use crate::chance::Split;
 use crate::error::{Error, Result};
 use crate::noise::Law;
@@ -159,7 +159,13 @@ impl<'m> Skeleton<'m> {
         adjacency.validate(map.len())?;
         ask.feasibility.validate()?;
         let query = ask.query.resolve(map)?;
-        let shape = Shape::new(ask.shape.as_deref(), query.rows().len())?;
+        let shape = match &ask.shape {
+            NoiseShape::Identity => Shape::new(None, query.rows().len())?,
+            NoiseShape::Rows(rows) => Shape::new(Some(rows), query.rows().len())?,
+            NoiseShape::Curvature => {
+                return Err(Error::input("noise shaped by curvature is not there yet"));
+            }
+        };
         let rows = noise_rows(&query, &shape);
         let rule = Rule::new(
             map.template(),
@@ -284,6 +290,7 @@ impl<'m> Skeleton<'m> {
                 let sensitivity = calibrated.sensitivity;
                 Ok((law, Basis::sampled(sampled, &calibrated), sensitivity))
             }
+            _ => Err(Error::input("this certificate is not there yet")),
         }
     }
 }

@@ -105,6 +105,7 @@ pub struct Parameter {
     name: String,
     at: Vec<Location>,
     bounds: Option<(f64, f64)>,
+    nominal: Option<f64>,
 }
 
 impl Parameter {
@@ -114,6 +115,7 @@ impl Parameter {
             name: name.into(),
             at: Vec::new(),
             bounds: None,
+            nominal: None,
         }
     }
 
@@ -127,6 +129,17 @@ impl Parameter {
     pub fn clipped(mut self, low: f64, high: f64) -> Self {
         self.bounds = Some((low, high));
         self
+    }
+
+    /// A public value that the private one is expected to be near: a forecast, last year's figure, a case file's number.
+    pub fn nominal(mut self, value: f64) -> Self {
+        self.nominal = Some(value);
+        self
+    }
+
+    /// Its public nominal value.
+    pub fn nominal_value(&self) -> Option<f64> {
+        self.nominal
     }
 
     /// Its name.
@@ -174,6 +187,19 @@ impl AffineMap {
                 return Err(Error::input(format!(
                     "the bounds of parameter `{name}` must be finite and in order, found [{low}, {high}]"
                 )));
+            }
+            if let Some(nominal) = parameter.nominal {
+                let outside = |(low, high): (f64, f64)| !(low..=high).contains(&nominal);
+                if !nominal.is_finite() || parameter.bounds.is_some_and(outside) {
+                    return Err(Error::input(format!(
+                        "the nominal value {nominal} of parameter `{name}` lies outside its public bounds {}: the bounds must hold every admissible value, of either sign",
+                        parameter
+                            .bounds
+                            .map_or("(-∞, ∞)".into(), |(low, high)| format!(
+                                "[{low}, {high}]"
+                            ))
+                    )));
+                }
             }
             for location in &parameter.at {
                 let place = location.place;
