@@ -375,6 +375,13 @@ impl Design {
         (self.boxes.len() == 1 && self.one_box_for_all()).then_some(set)
     }
 
+    /// Whether a decision rule that meets the constraints has a mean that does: not so for sampled points, among which
+    /// zero need not lie.
+    pub(crate) fn holds_at_the_mean(&self) -> bool {
+        let sampled = |m: &str| m == "sampled box" || m == "scenario";
+        !self.budget.lines.iter().any(|line| sampled(&line.method))
+    }
+
     /// Whether one box serves every row that noise reaches: M5a's equality c'x̄ = c'x* − l needs it.
     pub(crate) fn one_box_for_all(&self) -> bool {
         let [line] = self.budget.lines.as_slice() else {

@@ -13,6 +13,8 @@ use std::fmt;
 pub struct Basis {
     kind: Kind,
     statement: String,
+    /// The map is defined for every dataset: that an answer was produced tells nothing.
+    defined_everywhere: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,11 +45,13 @@ impl Basis {
         Basis {
             kind,
             statement: certificate.statement(),
+            defined_everywhere: certificate.defined_everywhere(),
         }
     }
 
     pub(super) fn sampled(request: &Sampled, calibrated: &Calibrated) -> Self {
         Basis {
+            defined_everywhere: false,
             kind: Kind::Sampled {
                 gamma: request.gamma,
                 beta: request.beta,
@@ -67,6 +71,7 @@ impl Basis {
 
     pub(super) fn paper(calibrated_to: String) -> Self {
         Basis {
+            defined_everywhere: false,
             kind: Kind::PaperMode,
             statement: format!(
                 "paper mode: calibrated to {calibrated_to}, not to the map that is released; the real ε can be many times larger"
@@ -113,6 +118,8 @@ pub struct Guarantee {
     witnesses: Vec<String>,
     /// Blocks that hold at the mean only.
     at_the_mean: Vec<String>,
+    /// The feasibility promise is about data that an envelope may have corrected.
+    enveloped: bool,
     /// Standard deviation of the noise on each released number, where T ≠ I.
     shaped: Option<Vec<f64>>,
 }
@@ -146,6 +153,7 @@ impl Guarantee {
                 .filter(|c| c.holds() == crate::program::Holds::AtTheMean)
                 .map(|c| c.name().to_string())
                 .collect(),
+            enveloped: released.plain().is_some(),
             shaped: (!released.shape().is_identity()).then(|| {
                 let rows = (0..released.shape().noises()).map(|i| released.shape().row(i));
                 rows.map(|row| released.law().std_dev() * crate::program::norm(row))
@@ -192,9 +200,12 @@ impl Guarantee {
         };
         let adjacency = self.adjacency.map_or(String::new(), |a| a.to_string());
         let claim = if self.basis.is_private() {
-            format!(
-                "differential privacy with {parameters} between {adjacency}, given that an answer was produced"
-            )
+            let given = if self.basis.defined_everywhere {
+                ""
+            } else {
+                ", given that an answer was produced"
+            };
+            format!("differential privacy with {parameters} between {adjacency}{given}")
         } else {
             format!("NO privacy guarantee (aimed at {parameters} between {adjacency})")
         };
@@ -225,6 +236,9 @@ impl Guarantee {
         };
         if !names.is_empty() {
             text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
+        }
+        if self.enveloped {
+            text += "; this is for data within the envelope's correction, and whether a correction was made is private";
         }
         if confidence < 1.0 {
             text += &format!(

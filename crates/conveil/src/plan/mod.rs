@@ -1,5 +1,6 @@
 //! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
 
+mod certified;
 mod comparison;
 mod curate;
 mod empirical;
@@ -19,7 +20,7 @@ pub use empirical::{Empirical, empirical_violation};
 pub use explain::{Explanation, Threshold, explain};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
-pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
+pub use released::{Correction, Decided, DeterministicMap, Recourse, ReleasedMap};
 pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;
@@ -30,8 +31,13 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::DataMap;
 use crate::rule::{NoiseRow, Rule};
-use crate::sensitivity::{Answer, Certificate, Declared, Estimate, Pairs, calibrate, estimate};
+use crate::sensitivity::{
+    Answer, Certificate, Curvature, Declared, Envelope, Estimate, Metric, Pairs, Radius,
+    RegularisedErm, StrongConvexity, calibrate, estimate, shape_of_curvature,
+};
 use crate::solve::Batch;
+use certified::Certified;
+use std::sync::Arc;
 
 /// A plan: the rule, the boxes, the η shares, the noise scale, the lattice and the guarantee. It has seen no data.
 ///
@@ -71,11 +77,11 @@ impl<'m> Plan<'m> {
     }
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
-        let skeleton = Skeleton::new(map, &ask, paper)?;
-        let (law, basis, sensitivity) = skeleton.scale(&ask, paper, batch)?;
-        let released = skeleton.released(&ask, law)?;
+        let mut skeleton = Skeleton::new(map, &ask, paper)?;
+        let certified = skeleton.certified.take();
+        let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
         let guarantee = Guarantee::new(&ask, &released, basis, sensitivity);
-        let warnings = warnings::collect(map, &ask, &released);
+        let warnings = warnings::collect(map, &ask, released.plain().unwrap_or(&released));
         Ok(Plan {
             ask,
             released,
@@ -126,9 +132,20 @@ fn own_batch(ask: &Ask) -> Batch<'static> {
 
 /// What is fixed before the noise scale: query, shape, rule.
 struct Skeleton<'m> {
-    map: &'m dyn DataMap,
+    /// What is solved: the user's model, or what a certificate made of it.
+    map: Arc<dyn DataMap + 'm>,
+    original: &'m dyn DataMap,
     query: ResolvedQuery,
     shape: Shape,
+    rule: Rule,
+    certified: Option<Certified>,
+    /// The user's own program, where an envelope stands in its place.
+    own: Option<Own>,
+}
+
+/// Query and rule of the user's own program.
+struct Own {
+    query: ResolvedQuery,
     rule: Rule,
 }
 
@@ -158,34 +175,84 @@ impl<'m> Skeleton<'m> {
         }
         adjacency.validate(map.len())?;
         ask.feasibility.validate()?;
+        let norm = privacy.norm();
+        if matches!(ask.sensitivity, Some(Request::Radius)) {
+            let shape = shape_of(ask, map, None, 1)?;
+            let unit = shape.row(0)[0].abs();
+            let radius = Radius::new(map, &ask.query, &ask.risk, adjacency, unit, &ask.settings)?;
+            let priced: Arc<dyn DataMap + 'm> = Arc::new(radius.map().clone());
+            let query = radius.query().clone();
+            let rule = rule_of(&*priced, &query, &shape)?;
+            return Ok(Skeleton {
+                map: priced,
+                original: map,
+                query,
+                shape,
+                rule,
+                certified: Some(Certified::Radius(Box::new(radius))),
+                own: None,
+            });
+        }
         let query = ask.query.resolve(map)?;
-        let shape = match &ask.shape {
-            NoiseShape::Identity => Shape::new(None, query.rows().len())?,
-            NoiseShape::Rows(rows) => Shape::new(Some(rows), query.rows().len())?,
-            NoiseShape::Curvature => {
-                return Err(Error::input("noise shaped by curvature is not there yet"));
-            }
-        };
-        let rows = noise_rows(&query, &shape);
-        let rule = Rule::new(
-            map.template(),
-            &rows,
-            shape.noises(),
-            &map.private_rows(),
-            false,
-        )?;
-        refuse_hopeless(map, &rule)?;
-        Ok(Skeleton {
-            map,
+        let shape = shape_of(ask, map, Some(&query), query.rows().len())?;
+        let rule = rule_of(map, &query, &shape)?;
+        let mut skeleton = Skeleton {
+            map: Arc::new(map),
+            original: map,
             query,
             shape,
             rule,
-        })
+            certified: None,
+            own: None,
+        };
+        let curvature = || Curvature::of(map.template().p()).map(Arc::new);
+        match &ask.sensitivity {
+            Some(Request::Envelope { price }) => {
+                let unit = skeleton.shape.row(0)[0].abs();
+                let envelope =
+                    Envelope::new(map, &skeleton.query, &ask.risk, adjacency, unit, *price)?;
+                let query = envelope.query().clone();
+                let own = Own {
+                    query: std::mem::replace(&mut skeleton.query, query),
+                    rule: skeleton.rule.clone(),
+                };
+                skeleton.map = Arc::new(envelope.map().clone());
+                skeleton.rule = rule_of(&*skeleton.map, &skeleton.query, &skeleton.shape)?;
+                skeleton.own = Some(own);
+                skeleton.certified = Some(Certified::Envelope(Box::new(envelope)));
+            }
+            Some(Request::StrongConvexity) => {
+                let curvature = curvature();
+                let metric = skeleton.metric(curvature.as_deref());
+                skeleton.certified = Some(Certified::StrongConvexity(StrongConvexity::new(
+                    map, curvature, metric, &ask.risk, adjacency, norm,
+                )?));
+            }
+            Some(Request::RegularisedErm) => {
+                let curvature = curvature();
+                let metric = skeleton.metric(curvature.as_deref());
+                skeleton.certified = Some(Certified::Erm(RegularisedErm::new(
+                    map,
+                    curvature,
+                    metric,
+                    &skeleton.rule,
+                    &ask.risk,
+                    adjacency,
+                    norm,
+                )?));
+            }
+            _ => {}
+        }
+        Ok(skeleton)
+    }
+
+    fn metric(&self, curvature: Option<&Curvature>) -> Option<Metric> {
+        Metric::new(curvature?, &self.query, &self.shape)
     }
 
     fn released(&self, ask: &Ask, (law, step): (Law, f64)) -> Result<ReleasedMap<'m>> {
         ReleasedMap::new(
-            self.map,
+            self.map.clone(),
             self.query.clone(),
             self.shape.clone(),
             self.rule.clone(),
@@ -200,7 +267,14 @@ impl<'m> Skeleton<'m> {
         privacy.lattice_law(sensitivity, self.shape.noises(), ask.lattice)
     }
 
-    fn scale(&self, ask: &Ask, paper: bool, batch: &Batch<'_>) -> Result<((Law, f64), Basis, f64)> {
+    /// The released map at its noise scale, the basis of the claim, the sensitivity.
+    fn scale(
+        &self,
+        ask: &Ask,
+        certified: Option<Certified>,
+        paper: bool,
+        batch: &Batch<'_>,
+    ) -> Result<(ReleasedMap<'m>, Basis, f64)> {
         let (Some(privacy), Some(adjacency)) = (&ask.privacy, ask.adjacency) else {
             return Err(Error::input("the ask states no privacy or no adjacency"));
         };
@@ -210,11 +284,21 @@ impl<'m> Skeleton<'m> {
             ));
         };
         let optimise = ask.feasibility.split == Split::Optimise;
-        if optimise && !paper {
+        let admits = |c: &Certified| c.certificate().admits_optimised_split();
+        if optimise && !paper && !certified.as_ref().is_some_and(admits) {
             return Err(Error::refused(
                 "split = optimise on this basis",
                 "the winning split depends on the data, and only a certificate that envelopes the value of every split keeps its bound under that choice",
                 "split = symmetric, or a lower tail share fixed in advance",
+            ));
+        }
+        if let Some(certified) = certified {
+            let (released, certified) = self.certified(ask, privacy, certified)?;
+            let certificate = certified.certificate();
+            return Ok((
+                released,
+                Basis::certificate(certificate),
+                certificate.bound(),
             ));
         }
         match request {
@@ -230,7 +314,7 @@ impl<'m> Skeleton<'m> {
                 } else {
                     Basis::certificate(&declared)
                 };
-                Ok((law, basis, declared.bound()))
+                Ok((self.released(ask, law)?, basis, declared.bound()))
             }
             Request::Sampled(sampled) => {
                 if sampled.universe.len() != self.map.len() {
@@ -240,7 +324,8 @@ impl<'m> Skeleton<'m> {
                         self.map.len()
                     )));
                 }
-                let deterministic = DeterministicMap::new(self.map, &self.query, &self.shape, ask);
+                let deterministic =
+                    DeterministicMap::new(self.map.clone(), &self.query, &self.shape, ask);
                 let pairs = Pairs::new(sampled.universe.clone(), adjacency, sampled.seed);
                 let count =
                     crate::sensitivity::pair_count(sampled.size, sampled.gamma, sampled.beta)?;
@@ -269,7 +354,7 @@ impl<'m> Skeleton<'m> {
                     let basis = Basis::paper(format!(
                         "the largest movement of the deterministic map over {count} pairs around the private data"
                     ));
-                    return Ok((law, basis, found.largest));
+                    return Ok((self.released(ask, law)?, basis, found.largest));
                 }
                 let map_for = |sensitivity: f64| -> Result<(Law, Answer<'_>)> {
                     let law = self.law_for(ask, privacy, sensitivity)?;
@@ -288,11 +373,60 @@ impl<'m> Skeleton<'m> {
                 )?;
                 let law = self.law_for(ask, privacy, calibrated.sensitivity)?;
                 let sensitivity = calibrated.sensitivity;
-                Ok((law, Basis::sampled(sampled, &calibrated), sensitivity))
+                let basis = Basis::sampled(sampled, &calibrated);
+                Ok((self.released(ask, law)?, basis, sensitivity))
             }
-            _ => Err(Error::input("this certificate is not there yet")),
+            _ => Err(Error::input("no certificate was built")),
         }
     }
+}
+
+/// T, as asked.
+fn shape_of(
+    ask: &Ask,
+    map: &dyn DataMap,
+    query: Option<&ResolvedQuery>,
+    r: usize,
+) -> Result<Shape> {
+    match &ask.shape {
+        NoiseShape::Identity => Shape::new(None, r),
+        NoiseShape::Rows(rows) => Shape::new(Some(rows), r),
+        NoiseShape::Curvature => {
+            let refuse = |why: &str| {
+                Err(Error::refused(
+                    "noise shaped by curvature",
+                    why,
+                    "a quadratic cost that is public and positive definite on what is released, or a shape by rows",
+                ))
+            };
+            if map.private_parts().p {
+                return refuse("the quadratic cost is private, and the shape would tell it");
+            }
+            let Some(curvature) = Curvature::of(map.template().p()) else {
+                return refuse(
+                    "the quadratic cost is not positive definite on the variables it names",
+                );
+            };
+            match query.and_then(|query| shape_of_curvature(&curvature, query)) {
+                Some(rows) => Shape::new(Some(&rows), r),
+                None => refuse("the query names a variable without a quadratic cost"),
+            }
+        }
+    }
+}
+
+/// The rule for a query, refused where it is hopeless.
+fn rule_of(map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -> Result<Rule> {
+    let rows = noise_rows(query, shape);
+    let rule = Rule::new(
+        map.template(),
+        &rows,
+        shape.noises(),
+        &map.private_rows(),
+        false,
+    )?;
+    refuse_hopeless(map, &rule)?;
+    Ok(rule)
 }
 
 /// Where private coefficients keep the rank test from being decided in public, it runs on made-up data: a query that

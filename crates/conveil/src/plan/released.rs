@@ -9,7 +9,9 @@ use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
 use crate::rule::{Endpoints, Lift, Lifted, RowRule, Rule};
-use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings};
+use crate::sensitivity::{Envelope, Precision, interior};
+use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
+use std::sync::Arc;
 
 /// X, sparse by rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,9 +74,34 @@ pub struct Decided {
     pub lifted_size: (usize, usize),
     /// Seconds to lift and to solve.
     pub seconds: (f64, f64),
+    /// How far the solve is proven to be from the optimum, where a certificate counts on it.
+    pub proven_error: Option<f64>,
+    /// How the envelope deviated from the data.
+    pub correction: Option<Correction>,
+}
+
+/// How the envelope (M8a) deviated from the data. Private.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Correction {
+    /// ‖θ − θ̃‖ in the envelope's norm.
+    pub distance: f64,
+    /// The entries that moved: name, datum (clipped to its public bounds), corrected datum.
+    pub moved: Vec<(String, f64, f64)>,
+    /// The decision is for the data themselves: no correction was needed, or one of the same value.
+    pub at_the_data: bool,
 }
 
 impl Decided {
+    /// The decision without the envelope's own variables, against the program at the data themselves.
+    pub(super) fn in_own_variables(mut self, program: Program) -> Self {
+        let n = program.columns();
+        self.mean.truncate(n);
+        self.recourse.rows.truncate(n);
+        self.prices.truncate(program.rows());
+        self.program = program;
+        self
+    }
+
     /// The prices that are not zero, largest first: the multiplier of a linear row, the norm of the multipliers of any
     /// other cone.
     pub fn named_prices(&self) -> Vec<(String, f64)> {
@@ -97,10 +124,13 @@ impl Decided {
     }
 }
 
+/// The tolerance tried first where a solve must be proven.
+const TIGHT: f64 = 1e-9;
+
 /// The released map.
 #[derive(Debug)]
 pub struct ReleasedMap<'m> {
-    map: &'m dyn DataMap,
+    map: Arc<dyn DataMap + 'm>,
     query: ResolvedQuery,
     shape: Shape,
     rule: Rule,
@@ -109,6 +139,12 @@ pub struct ReleasedMap<'m> {
     law: Law,
     step: f64,
     settings: Settings,
+    /// The public splits that take part.
+    splits: Vec<usize>,
+    /// What every solve must be proven to meet.
+    precision: Option<Precision>,
+    /// The envelope, and the user's own program for the tie-breaking second solve.
+    envelope: Option<(Arc<Envelope>, Box<ReleasedMap<'m>>)>,
 }
 
 impl std::fmt::Debug for dyn DataMap + '_ {
@@ -119,7 +155,7 @@ impl std::fmt::Debug for dyn DataMap + '_ {
 
 impl<'m> ReleasedMap<'m> {
     pub(super) fn new(
-        map: &'m dyn DataMap,
+        map: Arc<dyn DataMap + 'm>,
         query: ResolvedQuery,
         shape: Shape,
         rule: Rule,
@@ -130,6 +166,9 @@ impl<'m> ReleasedMap<'m> {
         let design = Design::new(map.template(), &rule, &law, &ask.feasibility, step)?;
         ask.risk.validate(map.template(), &law, rule.noises())?;
         Ok(ReleasedMap {
+            splits: (0..design.splits()).collect(),
+            precision: None,
+            envelope: None,
             map,
             query,
             shape,
@@ -142,9 +181,70 @@ impl<'m> ReleasedMap<'m> {
         })
     }
 
-    /// The model.
-    pub fn map(&self) -> &'m dyn DataMap {
-        self.map
+    /// Every solve must be proven to this precision.
+    pub(super) fn proving(mut self, precision: Precision) -> Self {
+        self.precision = Some(precision);
+        self
+    }
+
+    /// This map is the envelope of `plain`, the user's own program under the same noise.
+    pub(super) fn enveloping(mut self, envelope: Arc<Envelope>, plain: ReleasedMap<'m>) -> Self {
+        self.envelope = Some((envelope, Box::new(plain)));
+        self
+    }
+
+    /// Solves at a public dataset: which splits are feasible (for every dataset or for none, under an envelope), how
+    /// good a solve is, a point inside every cone. Returns the proven error.
+    pub(super) fn rehearse(&mut self, theta: &[f64]) -> Result<f64> {
+        let program = self.map.at(theta)?;
+        let mut worst = 0.0f64;
+        let mut feasible = Vec::new();
+        let mut obstacle = None;
+        for split in self.splits.clone() {
+            let lifted = self.lifted(&program, split)?;
+            match self.solve_lifted(&lifted, split) {
+                Outcome::Optimal(solution) => {
+                    let settled = self.settle(&program, &lifted, solution)?;
+                    worst = worst.max(settled.1.unwrap_or(0.0));
+                    feasible.push(split);
+                }
+                Outcome::Infeasible(z) => {
+                    obstacle = Some(Infeasibility::named(lifted.program(), &z, |i| {
+                        lifted.row_name(&program, i)
+                    }));
+                }
+                other => {
+                    other.into_solution(lifted.program(), self.settings.tolerance())?;
+                }
+            }
+        }
+        let Some(&first) = feasible.first() else {
+            solve::solve_checked(&program, &self.settings)?;
+            return Err(Error::NoiseDoesNotFit(obstacle.unwrap_or_default()));
+        };
+        if self.precision.is_some() {
+            let lifted = self.lifted(&program, first)?;
+            let point = interior(lifted.program(), &self.settings).map(|(point, _)| point);
+            let moved = point.map(|point| match &self.envelope {
+                Some((envelope, _)) => envelope.inside_for_all(point),
+                None => point,
+            });
+            if let Some(precision) = &mut self.precision {
+                precision.inside = moved;
+            }
+        }
+        self.splits = feasible;
+        Ok(worst)
+    }
+
+    /// The model that is solved: under a certificate perhaps the user's with variables added behind.
+    pub fn map(&self) -> &(dyn DataMap + 'm) {
+        &*self.map
+    }
+
+    /// The map of the user's own program, where an envelope stands in its place.
+    pub(super) fn plain(&self) -> Option<&ReleasedMap<'m>> {
+        self.envelope.as_ref().map(|(_, plain)| &**plain)
     }
 
     /// The query.
@@ -193,39 +293,34 @@ impl<'m> ReleasedMap<'m> {
 
     /// (x̄, X) at θ.
     pub fn at(&self, theta: &[f64]) -> Result<Decided> {
+        let best = self.best_split(theta)?;
+        let Some((envelope, plain)) = &self.envelope else {
+            return Ok(best);
+        };
+        self.break_ties(best, theta, envelope, plain)
+    }
+
+    /// The best of the public splits.
+    fn best_split(&self, theta: &[f64]) -> Result<Decided> {
         let program = self.map.at(theta)?;
         let mut best: Option<Decided> = None;
         let mut obstacle = None;
-        for split in 0..self.design.splits() {
-            let start = std::time::Instant::now();
-            let lifted = self.lifted(&program, split)?;
-            let lift_seconds = start.elapsed().as_secs_f64();
-            match self.solve_lifted(&lifted, split) {
-                Outcome::Optimal(solution) => {
-                    let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
+        for &split in &self.splits {
+            match self.at_split(&program, split) {
+                Ok(decided) => {
                     if best
                         .as_ref()
-                        .is_none_or(|b| solution.objective < b.objective)
+                        .is_none_or(|b| decided.objective < b.objective)
                     {
-                        best = Some(self.decide(&program, &lifted, solution, split, seconds)?);
+                        best = Some(decided);
                     }
                 }
-                Outcome::Infeasible(z) => {
-                    obstacle = Some(Infeasibility::named(lifted.program(), &z, |i| {
-                        lifted.row_name(&program, i)
-                    }));
+                // Under an envelope a split is feasible for all data or for none, and those that are not were left out.
+                Err(Error::NoiseDoesNotFit(rows)) if self.envelope.is_none() => {
+                    obstacle = Some(rows);
                 }
-                Outcome::Unbounded(_) => {
-                    // The deterministic program says it in the user's own names.
-                    solve::solve_checked(&program, &self.settings)?;
-                    return Err(Error::Unbounded(
-                        "with noise: some recourse lowers the objective without limit".into(),
-                    ));
-                }
-                other => {
-                    // A split without a certified answer fails the whole map: it is never skipped.
-                    other.into_solution(lifted.program(), self.settings.tolerance())?;
-                }
+                // A split without a certified answer fails the whole map: it is never skipped.
+                Err(other) => return Err(other),
             }
         }
         match (best, obstacle) {
@@ -237,13 +332,137 @@ impl<'m> ReleasedMap<'m> {
         }
     }
 
+    /// One split.
+    fn at_split(&self, program: &Program, split: usize) -> Result<Decided> {
+        let start = std::time::Instant::now();
+        let lifted = self.lifted(program, split)?;
+        let lift_seconds = start.elapsed().as_secs_f64();
+        match self.solve_lifted(&lifted, split) {
+            Outcome::Optimal(solution) => {
+                let (solution, error) = self.settle(program, &lifted, solution)?;
+                if let (Some(error), Some(precision)) = (error, &self.precision)
+                    && !(error <= precision.tolerance)
+                {
+                    return Err(Error::Numerical(format!(
+                        "this solve is proven to within {error:.1e} of the optimum only, but the guarantee counts on {:.1e}",
+                        precision.tolerance
+                    )));
+                }
+                let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
+                let mut decided = self.decide(program, &lifted, solution, split, seconds)?;
+                decided.proven_error = error;
+                Ok(decided)
+            }
+            Outcome::Infeasible(z) => {
+                let named =
+                    Infeasibility::named(lifted.program(), &z, |i| lifted.row_name(program, i));
+                Err(Error::NoiseDoesNotFit(named))
+            }
+            Outcome::Unbounded(_) => {
+                // The deterministic program says it in the user's own names.
+                solve::solve_checked(program, &self.settings)?;
+                Err(Error::Unbounded(
+                    "with noise: some recourse lowers the objective without limit".into(),
+                ))
+            }
+            other => {
+                other.into_solution(lifted.program(), self.settings.tolerance())?;
+                Err(Error::Numerical("no answer".into()))
+            }
+        }
+    }
+
+    /// Moves the point onto the equalities and, where a certificate counts on it, inside the cones; proves its error.
+    fn settle(
+        &self,
+        program: &Program,
+        lifted: &Lifted,
+        solution: Solution,
+    ) -> Result<(Solution, Option<f64>)> {
+        let mut solution = on_the_equalities(lifted, solution, &self.settings);
+        let Some(precision) = &self.precision else {
+            return Ok((solution, None));
+        };
+        let mean = self.design.holds_at_the_mean().then_some(program);
+        let intervals = precision.intervals(lifted.program(), mean);
+        let proven = precision.prove(lifted.program(), &solution, &intervals, &self.settings)?;
+        solution.objective = lifted.program().objective(&proven.x);
+        solution.residuals = Residuals::of(lifted.program(), &proven.x, &solution.z);
+        solution.x = proven.x;
+        Ok((solution, Some(proven.error)))
+    }
+
+    /// M8a: the value is v_π either way, but a price that ties with π lets θ̃ stray from θ. The decision at θ̃ = θ is
+    /// taken where its proven value is the same.
+    fn break_ties(
+        &self,
+        best: Decided,
+        theta: &[f64],
+        envelope: &Envelope,
+        plain: &ReleasedMap<'m>,
+    ) -> Result<Decided> {
+        let theta = self.map.clipped(theta)?;
+        let own = match plain
+            .map
+            .at(&theta)
+            .and_then(|p| plain.at_split(&p, best.split))
+        {
+            Ok(own) => Some(own),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(_) => None,
+        };
+        let errors = |d: &Decided| d.proven_error.unwrap_or(0.0);
+        let mut decided = best;
+        let mut at_the_data = false;
+        if let Some(own) = own
+            && own.objective <= decided.objective + errors(&decided) + errors(&own)
+        {
+            at_the_data = true;
+            decided.mean = envelope.at_the_data(&own.mean, &theta);
+            decided.recourse = Recourse {
+                noises: own.recourse.noises,
+                rows: own.recourse.rows,
+            };
+            decided.recourse.rows.resize(decided.mean.len(), Vec::new());
+        }
+        let corrected = envelope.corrected(&decided.mean);
+        let change: Vec<f64> = theta.iter().zip(corrected).map(|(a, b)| b - a).collect();
+        let moved = self
+            .map
+            .parameters()
+            .iter()
+            .zip(theta.iter().zip(corrected));
+        decided.correction = Some(Correction {
+            distance: envelope.correction_norm().of(&change),
+            moved: moved
+                .filter(|(_, (a, b))| (*a - *b).abs() > 1e-9 * (1.0 + a.abs()))
+                .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
+                .collect(),
+            at_the_data,
+        });
+        Ok(decided)
+    }
+
     /// Through the end-point rewrite where one box holds the only noise, else as it stands. Both are checked alike.
     fn solve_lifted(&self, lifted: &Lifted, split: usize) -> Outcome {
-        self.design
-            .sole_box(split)
-            .and_then(|set| Endpoints::new(lifted, &self.rule, set))
-            .and_then(|rewritten| rewritten.solve(&self.settings))
-            .unwrap_or_else(|| solve::solve(lifted.program(), &self.settings))
+        let solve = |settings: &Settings| {
+            self.design
+                .sole_box(split)
+                .and_then(|set| Endpoints::new(lifted, &self.rule, set))
+                .and_then(|rewritten| rewritten.solve(settings))
+                .unwrap_or_else(|| solve::solve(lifted.program(), settings))
+        };
+        if self.precision.is_none() {
+            return solve(&self.settings);
+        }
+        // What is to be proven must be solved well: as tightly as the solver can, then as tightly as it must.
+        match solve(&self.settings.tightened(TIGHT)) {
+            Outcome::Inaccurate(best) if best.residuals.pass(self.settings.tolerance()) => {
+                Outcome::Optimal(best)
+            }
+            Outcome::Inaccurate(_) | Outcome::Failed(_) => solve(&self.settings),
+            other => other,
+        }
     }
 
     fn decide(
@@ -257,7 +476,6 @@ impl<'m> ReleasedMap<'m> {
         let n = program.columns();
         let k = self.rule.noises();
         let rule = self.rule.at(program, None)?;
-        let solution = on_the_equalities(lifted, solution, &self.settings);
         let free = &solution.x[n..n + rule.free_entries()];
         let recourse = (0..n)
             .map(|j| match rule.row(j) {
@@ -288,6 +506,8 @@ impl<'m> ReleasedMap<'m> {
             split,
             lifted_size: (lifted.program().columns(), lifted.program().rows()),
             seconds,
+            proven_error: None,
+            correction: None,
         })
     }
 }
@@ -295,7 +515,7 @@ impl<'m> ReleasedMap<'m> {
 /// The program without noise, as a map: what output perturbation releases, and what the paper calibrates to.
 #[derive(Debug)]
 pub struct DeterministicMap<'m> {
-    map: &'m dyn DataMap,
+    map: Arc<dyn DataMap + 'm>,
     query: ResolvedQuery,
     shape: Shape,
     settings: Settings,
@@ -303,7 +523,7 @@ pub struct DeterministicMap<'m> {
 
 impl<'m> DeterministicMap<'m> {
     pub(super) fn new(
-        map: &'m dyn DataMap,
+        map: Arc<dyn DataMap + 'm>,
         query: &ResolvedQuery,
         shape: &Shape,
         ask: &Ask,

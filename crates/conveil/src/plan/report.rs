@@ -38,6 +38,12 @@ pub struct CuratorReport {
     pub certified: f64,
     /// The measured one.
     pub empirical: Empirical,
+    /// How the envelope deviated from the data, where there is one.
+    pub correction: Option<super::Correction>,
+    /// The probability of infeasibility for the data themselves, where a correction was made.
+    pub infeasible_at_the_data: Option<Empirical>,
+    /// How far the solve is proven to be from the optimum, where a certificate counts on it.
+    pub proven_error: Option<f64>,
     /// Our check of the solve.
     pub check: crate::solve::Residuals,
     /// Variables and rows of the lifted program.
@@ -98,6 +104,9 @@ impl CuratorReport {
             certified: budget.certified(),
             budget,
             empirical,
+            correction: decided.correction.clone(),
+            infeasible_at_the_data: None,
+            proven_error: decided.proven_error,
             check: decided.residuals,
             lifted_size: decided.lifted_size,
             seconds: [decided.seconds.0, decided.seconds.1, seconds.0, seconds.1],
@@ -117,6 +126,31 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fm
     }
     if values.len() > SHOWN {
         writeln!(f, "  … and {} more (see --json)", values.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+fn write_correction(
+    f: &mut fmt::Formatter<'_>,
+    correction: &super::Correction,
+    at_the_data: Option<&Empirical>,
+) -> fmt::Result {
+    if correction.at_the_data {
+        return writeln!(
+            f,
+            "envelope               no correction: the decision is for the data as they are"
+        );
+    }
+    writeln!(
+        f,
+        "envelope               the data were corrected by {:.6} in all: the price caps what they cost",
+        correction.distance
+    )?;
+    for (name, datum, corrected) in correction.moved.iter().take(SHOWN) {
+        writeln!(f, "  {name:<28} {datum:>16.6} to {corrected:.6}")?;
+    }
+    if let Some(measured) = at_the_data {
+        writeln!(f, "infeasible at the data {measured}")?;
     }
     Ok(())
 }
@@ -142,6 +176,9 @@ impl fmt::Display for CuratorReport {
             100.0 * self.certified,
             self.empirical
         )?;
+        if let Some(correction) = &self.correction {
+            write_correction(f, correction, self.infeasible_at_the_data.as_ref())?;
+        }
         list(f, "answer before noise", &self.answer)?;
         list(f, "mean decision", &self.mean)?;
         list(f, "standard deviation of the decision", &self.deviation)?;
@@ -149,6 +186,9 @@ impl fmt::Display for CuratorReport {
             list(f, "prices of binding constraints", &self.prices)?;
         }
         writeln!(f, "check: {}", self.check)?;
+        if let Some(error) = self.proven_error {
+            writeln!(f, "proven distance from the optimum: {error:.1e}")?;
+        }
         write!(
             f,
             "lifted to {} and {}; seconds: lift {:.3}, solve {:.3}, optimum {:.3}, measuring {:.3}",

@@ -1,7 +1,7 @@
 //! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
 
 use super::comparison::{Comparison, StrategyRow};
-use super::released::Decided;
+use super::released::{Decided, ReleasedMap};
 use super::{Empirical, Plan, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
 use crate::error::{Error, Result};
@@ -18,6 +18,7 @@ const SOLVED_DRAWS: u64 = 1_000;
 
 struct Ground<'p, 'm> {
     plan: &'p Plan<'m>,
+    released: &'p ReleasedMap<'m>,
     program: Program,
     /// The blocks that hold with noise or always: what every strategy's feasibility is judged by.
     held: Program,
@@ -38,7 +39,8 @@ pub fn compare(
     seed: u64,
     batch: &Batch<'_>,
 ) -> Result<Comparison> {
-    let released = plan.released();
+    // The baselines know no envelope: they and the feasibility of all are judged by the user's own program.
+    let released = plan.released().plain().unwrap_or(plan.released());
     let settings = released.settings().clone();
     let program = released.map().at(theta)?;
     let solution = solve::solve_checked(&program, &settings)?;
@@ -52,6 +54,7 @@ pub fn compare(
         optimum: solution.objective,
         x: solution.x,
         plan,
+        released,
         program,
         held,
         interval,
@@ -59,7 +62,10 @@ pub fn compare(
         seed,
         settings,
     };
-    let decided = match released.at(theta) {
+    let decided = match plan.released().at(theta) {
+        Ok(decided) if decided.correction.is_some() => {
+            Some(decided.in_own_variables(ground.program.clone()))
+        }
         Ok(decided) => Some(decided),
         Err(Error::NoiseDoesNotFit(_)) => None,
         Err(other) => return Err(other),
@@ -169,14 +175,14 @@ impl Ground<'_, '_> {
 
     /// Draw number `index`: the same ζ for every strategy.
     fn zeta(&self, index: u64) -> Vec<f64> {
-        let mut zeta = vec![0.0; self.plan.released().shape().noises()];
+        let mut zeta = vec![0.0; self.released.shape().noises()];
         Sampler::new(self.seed, STREAM + index).fill(self.law(), &mut zeta);
         zeta
     }
 
     /// The loss of an answer to a value query, in the objective's unit.
     fn value_loss(&self, answer: f64) -> Option<f64> {
-        let factor = self.plan.released().query().value_factor?;
+        let factor = self.released.query().value_factor?;
         Some((answer - self.answer[0]) / factor)
     }
 
@@ -187,7 +193,7 @@ impl Ground<'_, '_> {
     /// Pr[start + Tζ outside the interval of feasible answers].
     fn exact_infeasibility(&self, start: f64) -> Option<f64> {
         let (low, high) = self.interval?;
-        let t = self.plan.released().shape().row(0)[0];
+        let t = self.released.shape().row(0)[0];
         // The optimum itself stands on the edge: rounding must not decide.
         let slip = self.slip();
         let ends = [(low - slip - start) / t, (high + slip - start) / t];
@@ -198,7 +204,7 @@ impl Ground<'_, '_> {
     }
 
     fn fixed_everywhere(&self) -> bool {
-        self.plan.released().rule().free().is_empty()
+        self.released.rule().free().is_empty()
     }
 
     /// Is there a feasible x with Qx = answer?
@@ -207,7 +213,7 @@ impl Ground<'_, '_> {
             let slip = self.slip();
             return Ok(answer[0] >= low - slip && answer[0] <= high + slip);
         }
-        let rows = self.plan.released().query().rows();
+        let rows = self.released.query().rows();
         let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
         for (i, row) in rows.iter().enumerate() {
             triplets.extend(row.iter().map(|&(j, w)| (i, j, w)));
@@ -232,7 +238,7 @@ impl Ground<'_, '_> {
 
     /// x + Xζ with the plan's constant X, where every row of X is constant.
     fn whole_decision(&self, start: &[f64], zeta: &[f64]) -> Vec<f64> {
-        let rule = self.plan.released().rule();
+        let rule = self.released.rule();
         let mut x = start.to_vec();
         for (j, value) in x.iter_mut().enumerate() {
             if let RowRule::Fixed(entries) = rule.row(j) {
@@ -244,7 +250,7 @@ impl Ground<'_, '_> {
 
     fn output(&self, batch: &Batch<'_>) -> Result<StrategyRow> {
         let mut row = self.row("output");
-        if self.plan.released().query().value_factor.is_some() {
+        if self.released.query().value_factor.is_some() {
             row.loss = Some(0.0);
         }
         row.infeasible_percent = self.exact_infeasibility(self.answer[0]).map(|p| 100.0 * p);
@@ -254,7 +260,7 @@ impl Ground<'_, '_> {
         } else {
             self.draws.min(SOLVED_DRAWS)
         };
-        let shape = self.plan.released().shape();
+        let shape = self.released.shape();
         let slip = self.slip();
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
             let zeta = self.zeta(index as u64);
@@ -289,7 +295,7 @@ impl Ground<'_, '_> {
 
     /// ½Σσ²X_j'PX_j for constant X: what noise adds to the expected objective (M3).
     fn expected_extra(&self) -> f64 {
-        let rule = self.plan.released().rule();
+        let rule = self.released.rule();
         let entries = |j: usize| match rule.row(j) {
             RowRule::Fixed(entries) => entries.as_slice(),
             RowRule::Free(_) => &[],
@@ -331,7 +337,7 @@ impl Ground<'_, '_> {
 
     /// r = 1, a value query under one box: v* − l + ζ.
     fn shifted(&self) -> Result<StrategyRow> {
-        let released = self.plan.released();
+        let released = self.released;
         let name = "shifted output";
         let (Some((low, high)), Some(factor)) = (self.interval, released.query().value_factor)
         else {
@@ -380,7 +386,7 @@ impl Ground<'_, '_> {
     /// A public feasible set: project the noisy decision onto it in the metric P; never infeasible, private by post-processing.
     fn projected(&self, batch: &Batch<'_>) -> Result<StrategyRow> {
         let name = "projected output";
-        let released = self.plan.released();
+        let released = self.released;
         let parts = released.map().private_parts();
         if parts.a || parts.b {
             return Ok(self.not_applicable(name, "the feasible set is itself private"));
@@ -519,8 +525,8 @@ impl Ground<'_, '_> {
         })?;
         let mut row = self.row(name);
         row.draws = self.draws.min(SOLVED_DRAWS);
-        let map = self.plan.released().map();
-        let query = self.plan.released().query();
+        let map = self.released.map();
+        let query = self.released.query();
         let slip = self.slip();
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
             let mut noise = vec![0.0; theta.len()];

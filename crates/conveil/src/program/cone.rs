@@ -130,11 +130,19 @@ impl Cone {
         }
     }
 
-    fn violation_by_bisection(&self, s: &[f64], side: Against) -> f64 {
-        let e = match (self, side) {
+    /// The interior direction of K* along which [`Cone::violation`] measures.
+    pub(crate) fn dual_interior(&self) -> Vec<f64> {
+        match self {
             // (−1, 0, 1) is interior to the dual: 1·exp(0) < e·1.
-            (Cone::Exponential, Against::Dual) => vec![-1.0, 0.0, 1.0],
+            Cone::Exponential => vec![-1.0, 0.0, 1.0],
             _ => self.interior().0,
+        }
+    }
+
+    fn violation_by_bisection(&self, s: &[f64], side: Against) -> f64 {
+        let e = match side {
+            Against::Dual => self.dual_interior(),
+            Against::Primal => self.interior().0,
         };
         let inside = |t: f64| {
             let point: Vec<f64> = s.iter().zip(&e).map(|(s, e)| s + t * e).collect();

@@ -51,6 +51,16 @@ pub trait DataMap: Send + Sync {
     /// The program at θ, validated.
     fn at(&self, theta: &[f64]) -> Result<Program>;
 
+    /// θ with every entry clipped to its public bounds, after checking its length and numbers.
+    fn clipped(&self, theta: &[f64]) -> Result<Vec<f64>> {
+        clip(self.parameters(), theta)
+    }
+
+    /// The map itself where it is affine: certificates inspect it.
+    fn affine(&self) -> Option<&AffineMap> {
+        None
+    }
+
     /// Length of θ.
     fn len(&self) -> usize {
         self.parameters().len()
@@ -59,6 +69,40 @@ pub trait DataMap: Send + Sync {
     /// Whether nothing is private.
     fn is_empty(&self) -> bool {
         self.parameters().is_empty()
+    }
+}
+
+impl<T: DataMap + ?Sized> DataMap for &T {
+    fn parameters(&self) -> &[Parameter] {
+        (**self).parameters()
+    }
+
+    fn template(&self) -> &Program {
+        (**self).template()
+    }
+
+    fn private_parts(&self) -> PrivateParts {
+        (**self).private_parts()
+    }
+
+    fn private_rows(&self) -> Vec<bool> {
+        (**self).private_rows()
+    }
+
+    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+        (**self).private_coefficients()
+    }
+
+    fn private_costs(&self) -> Vec<bool> {
+        (**self).private_costs()
+    }
+
+    fn at(&self, theta: &[f64]) -> Result<Program> {
+        (**self).at(theta)
+    }
+
+    fn affine(&self) -> Option<&AffineMap> {
+        (**self).affine()
     }
 }
 
@@ -270,6 +314,10 @@ pub(crate) fn clip(parameters: &[Parameter], theta: &[f64]) -> Result<Vec<f64>> 
 }
 
 impl DataMap for AffineMap {
+    fn affine(&self) -> Option<&AffineMap> {
+        Some(self)
+    }
+
     fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }

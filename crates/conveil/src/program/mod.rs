@@ -321,6 +321,12 @@ impl Program {
         Ok(())
     }
 
+    /// The same with this constant in the objective.
+    pub(crate) fn with_constant(mut self, constant: f64) -> Self {
+        self.constant = constant;
+        self
+    }
+
     /// A program whose parts are known to fit: what lifting produces.
     pub(crate) fn assembled(
         p: Sparse,

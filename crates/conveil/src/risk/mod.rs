@@ -98,6 +98,22 @@ impl Risk {
         self.cvar.is_none() && self.limit.is_none() && self.variance.is_empty()
     }
 
+    /// Whether a variance stands in the objective.
+    pub(crate) fn weighs_variance(&self) -> bool {
+        let mut terms = self.variance.iter();
+        terms.any(|t| matches!(t.limit, VarianceLimit::Weight(_)))
+    }
+
+    /// Whether CVaR is limited.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Whether CVaR stands in the objective.
+    pub(crate) fn weighs_cvar(&self) -> bool {
+        self.cvar.is_some()
+    }
+
     /// What is minimised, for people.
     pub fn describe(&self) -> String {
         let mut text = match &self.cvar {

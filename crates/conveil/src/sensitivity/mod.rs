@@ -2,12 +2,25 @@
 
 mod calibrate;
 mod declared;
+mod envelope;
+mod erm;
+mod intervals;
+mod metric;
+mod precision;
+mod radius;
 mod sampled;
+mod strong_convexity;
 
 pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
 pub use declared::Declared;
+pub use envelope::Envelope;
+pub use erm::RegularisedErm;
+pub(crate) use metric::{Metric, shape_of_curvature};
+pub(crate) use precision::{Curvature, Measure, Precision, interior};
+pub use radius::Radius;
 pub use sampled::{Estimate, Pairs, estimate};
+pub use strong_convexity::StrongConvexity;
 
 use crate::ask::Norm;
 

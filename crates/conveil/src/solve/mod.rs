@@ -39,6 +39,14 @@ impl Settings {
         Ok(self)
     }
 
+    /// The same with a tolerance of at most this.
+    pub(crate) fn tightened(&self, tolerance: f64) -> Self {
+        Settings {
+            tolerance: self.tolerance.min(tolerance),
+            cancel: self.cancel.clone(),
+        }
+    }
+
     /// Stops running solves when the flag is raised.
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;

@@ -1,0 +1,395 @@
+//! M8a. Envelope: the optimal value with a private right-hand side b = b₀ + Eθ.
+//!
+//! The program may deviate from the data at a public price: v_π(θ) = min over θ̃ of v(θ̃) + π‖θ − θ̃‖. That is the same
+//! conic program with θ̃ and the norm's epigraph t as here-and-now variables, and it moves by at most π per unit of θ,
+//! whatever the noise scale. The released number is the whole of it, c'x̄ + π‖θ − θ̃‖.
+
+use super::Certificate;
+use crate::ask::{Adjacency, Norm, ResolvedQuery};
+use crate::digits::short;
+use crate::error::{Error, Result};
+use crate::program::{
+    AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
+    Program, Sparse, Stage,
+};
+use crate::risk::Risk;
+
+/// The name of θ̃ in reports.
+const CORRECTED: &str = "corrected data";
+
+/// The name of t in reports.
+const CORRECTION: &str = "size of the correction";
+
+/// A program that may deviate from its data at a price.
+///
+/// # Guarantee
+/// |v_π(θ) − v_π(θ')| ≤ π‖θ − θ'‖, for the chance-constrained value at any noise scale, and for the smallest of several
+/// such values (M8a, M5a). The program is feasible for every dataset or for none.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    map: AffineMap,
+    query: ResolvedQuery,
+    price: f64,
+    norm: Norm,
+    bound: f64,
+    solver: f64,
+    /// What one unit of the objective is in T⁻¹ times the answer.
+    unit: f64,
+    columns: usize,
+    widths: Vec<f64>,
+}
+
+impl Envelope {
+    /// Checks on public structure that the released number is the whole objective, that only b is private, and that
+    /// every parameter has public bounds; builds the program with θ̃.
+    pub(crate) fn new(
+        map: &dyn DataMap,
+        query: &ResolvedQuery,
+        risk: &Risk,
+        adjacency: &Adjacency,
+        scale_of_answer: f64,
+        price: f64,
+    ) -> Result<Self> {
+        if !(price.is_finite() && price > 0.0) {
+            return Err(Error::input(format!(
+                "the envelope's price must be positive and finite, found {price}"
+            )));
+        }
+        let refuse = |why: String, instead: &str| Err(Error::refused("an envelope", why, instead));
+        let Some(affine) = map.affine() else {
+            return refuse(
+                "the program depends on the data in a way that cannot be inspected".into(),
+                "a map that is affine in the data, or a declared or sampled sensitivity",
+            );
+        };
+        let base = affine.template();
+        for parameter in affine.parameters() {
+            let elsewhere = |l: &&Location| !matches!(l.place, Place::B(_));
+            if let Some(location) = parameter.locations().iter().find(elsewhere) {
+                return refuse(
+                    format!(
+                        "it covers private right-hand sides only, but `{}` enters at {}",
+                        parameter.name(),
+                        location.place
+                    ),
+                    "a certificate for that part, or a declared or sampled sensitivity",
+                );
+            }
+            if parameter.bounds().is_none() {
+                return refuse(
+                    format!("`{}` has no public bounds", parameter.name()),
+                    "public bounds on every parameter, wide enough for every admissible value of either sign",
+                );
+            }
+        }
+        if base.p().nnz() > 0 {
+            return refuse(
+                "the objective is quadratic, and the released number must be the whole objective"
+                    .into(),
+                "write the cost through an epigraph variable and release it as `at-most` with a public slope",
+            );
+        }
+        let Some(factor) = query.value_factor else {
+            return refuse(
+                "what is released is not the optimal value: another combination of the variables can jump when the data move a little".into(),
+                "release the cost, or use a declared or sampled sensitivity",
+            );
+        };
+        if risk.weighs_variance() || risk.has_limit() {
+            return refuse(
+                "the objective is not the released number alone: a variance weight or a limit on CVaR stands beside it".into(),
+                "the expected cost, or its CVaR",
+            );
+        }
+        let widths: Vec<f64> = affine
+            .parameters()
+            .iter()
+            .map(|q| q.bounds().map_or(0.0, |(low, high)| high - low))
+            .collect();
+        let norm = match adjacency {
+            Adjacency::L2 { .. } => Norm::L2,
+            _ => Norm::L1,
+        };
+        let reach = match adjacency {
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } | Adjacency::L2 { alpha } => {
+                *alpha
+            }
+            Adjacency::OneRecord { len } => widths
+                .chunks((*len).max(1))
+                .map(|record| record.iter().sum::<f64>())
+                .fold(0.0, f64::max),
+            Adjacency::Universe => widths.iter().sum(),
+        };
+        let n = base.columns();
+        let (map, query) = deviating(affine, query, norm, price, factor)?;
+        let bound = factor * price * reach / scale_of_answer;
+        Ok(Envelope {
+            map,
+            query,
+            price,
+            norm,
+            bound,
+            solver: 0.0,
+            unit: factor / scale_of_answer,
+            columns: n,
+            widths,
+        })
+    }
+
+    /// The program with θ̃, as a map of the same data.
+    pub(crate) fn map(&self) -> &AffineMap {
+        &self.map
+    }
+
+    /// The query on it.
+    pub(crate) fn query(&self) -> &ResolvedQuery {
+        &self.query
+    }
+
+    /// The norm in which corrections are priced.
+    pub(crate) fn correction_norm(&self) -> Norm {
+        self.norm
+    }
+
+    /// θ̃ in a decision of the program with θ̃.
+    pub(crate) fn corrected<'x>(&self, x: &'x [f64]) -> &'x [f64] {
+        &x[self.columns..self.columns + self.widths.len()]
+    }
+
+    /// A decision of the user's own program at θ, as one of the program with θ̃ = θ.
+    pub(crate) fn at_the_data(&self, x: &[f64], theta: &[f64]) -> Vec<f64> {
+        let mut whole = x.to_vec();
+        whole.extend_from_slice(theta);
+        whole.resize(self.map.template().columns(), 0.0);
+        whole
+    }
+
+    /// What is known of an optimal correction: (column, low, high).
+    pub(crate) fn known(&self) -> Vec<(usize, f64, f64)> {
+        let first = self.columns + self.widths.len();
+        match self.norm {
+            Norm::L1 => {
+                let each = self.widths.iter().enumerate();
+                each.map(|(i, w)| (first + i, 0.0, *w)).collect()
+            }
+            Norm::L2 => vec![(first, 0.0, crate::program::norm(&self.widths))],
+        }
+    }
+
+    /// A point of the lifted program that lies inside every cone for some data, moved to where it does for all.
+    pub(crate) fn inside_for_all(&self, mut x: Vec<f64>) -> Vec<f64> {
+        for (column, _, high) in self.known() {
+            x[column] = 2.0 * high + 1.0;
+        }
+        x
+    }
+
+    /// What one unit of the objective is in T⁻¹ times the answer.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// A public dataset: the nominal values, or the middle of the bounds.
+    pub(crate) fn public_data(&self) -> Vec<f64> {
+        let middle = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| 0.5 * (low + high));
+        let parameters = self.map.parameters().iter();
+        parameters
+            .map(|q| q.nominal_value().unwrap_or_else(|| middle(q)))
+            .collect()
+    }
+
+    /// Counts the solver's public tolerance on each of two values.
+    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
+        self.solver = 2.0 * self.unit * tolerance;
+        self
+    }
+}
+
+impl Certificate for Envelope {
+    fn name(&self) -> &'static str {
+        "envelope"
+    }
+
+    fn statement(&self) -> String {
+        format!(
+            "envelope: deviating from the data costs {} per unit in the {} norm, so the released value moves by at most {} between neighbours{}; it covers the private right-hand sides and assumes that the price, the public bounds and the program were fixed without the data",
+            short(self.price, 9),
+            self.norm.symbol(),
+            short(self.bound, 9),
+            solver_text(self.solver)
+        )
+    }
+
+    fn bound(&self) -> f64 {
+        self.bound + self.solver
+    }
+
+    fn norm(&self) -> Norm {
+        Norm::L1
+    }
+
+    fn admits_optimised_split(&self) -> bool {
+        true
+    }
+
+    fn defined_everywhere(&self) -> bool {
+        true
+    }
+}
+
+/// "and the solver's tolerance adds …", or nothing.
+pub(super) fn solver_text(part: f64) -> String {
+    if part == 0.0 {
+        return String::new();
+    }
+    format!(
+        ", to which the solver's tolerance, proven at every solve, adds {}",
+        short(part, 3)
+    )
+}
+
+/// Rows A x − Eθ̃ in place of b₀ + Eθ; low ≤ θ̃ ≤ high; t above the norm of θ̃ − θ; cost q'x + πt.
+fn deviating(
+    affine: &AffineMap,
+    query: &ResolvedQuery,
+    norm: Norm,
+    price: f64,
+    factor: f64,
+) -> Result<(AffineMap, ResolvedQuery)> {
+    let base = affine.template();
+    let (m, n, p) = (base.rows(), base.columns(), affine.len());
+    let sizes = match norm {
+        Norm::L1 => p,
+        Norm::L2 => 1,
+    };
+    let (theta, t) = (n, n + p);
+    let mut triplets: Vec<(usize, usize, f64)> = base.a().entries().collect();
+    let mut b = base.b().to_vec();
+    let mut parameters = Vec::with_capacity(p);
+    for (i, parameter) in affine.parameters().iter().enumerate() {
+        for location in parameter.locations() {
+            if let Place::B(row) = location.place {
+                triplets.push((row, theta + i, -location.coef));
+            }
+        }
+        let (low, high) = parameter.bounds().unwrap_or((0.0, 0.0));
+        // θ̃ ≤ high, −θ̃ ≤ −low.
+        triplets.push((m + i, theta + i, 1.0));
+        triplets.push((m + p + i, theta + i, -1.0));
+        let own = m + 2 * p;
+        let places = match norm {
+            Norm::L1 => {
+                // t − (θ̃ − θ) ≥ 0 and t + (θ̃ − θ) ≥ 0.
+                triplets.extend([
+                    (own + i, theta + i, 1.0),
+                    (own + i, t + i, -1.0),
+                    (own + p + i, theta + i, -1.0),
+                    (own + p + i, t + i, -1.0),
+                ]);
+                vec![
+                    Location::new(Place::B(own + i), 1.0),
+                    Location::new(Place::B(own + p + i), -1.0),
+                ]
+            }
+            Norm::L2 => {
+                // (t, θ − θ̃) in the cone.
+                triplets.push((own + 1 + i, theta + i, 1.0));
+                vec![Location::new(Place::B(own + 1 + i), 1.0)]
+            }
+        };
+        let mut moved = Parameter::new(parameter.name())
+            .at_all(places)
+            .clipped(low, high);
+        if let Some(nominal) = parameter.nominal_value() {
+            moved = moved.nominal(nominal);
+        }
+        parameters.push(moved);
+    }
+    let bounds = |side: fn((f64, f64)) -> f64| {
+        let each = affine.parameters().iter();
+        each.map(|q| q.bounds().map_or(0.0, side))
+            .collect::<Vec<f64>>()
+    };
+    b.extend(bounds(|(_, high)| high));
+    b.extend(bounds(|(low, _)| -low));
+    let names = affine.parameters().iter();
+    let row_names = |what: &str| -> Vec<String> {
+        names
+            .clone()
+            .map(|q| format!("{what} of {}", q.name()))
+            .collect()
+    };
+    let mut constraints: Vec<NewConstraint> = base
+        .constraints()
+        .iter()
+        .map(|c| NewConstraint {
+            name: c.name().into(),
+            cone: c.cone().clone(),
+            holds: c.holds(),
+            rows: c.range().map(|i| base.row_name(i)).collect(),
+        })
+        .collect();
+    let both = [row_names("upper bound"), row_names("lower bound")].concat();
+    constraints.push(NewConstraint {
+        name: "public bounds of the data".into(),
+        cone: Cone::Nonnegative(2 * p),
+        holds: Holds::WithNoise,
+        rows: both,
+    });
+    match norm {
+        Norm::L1 => {
+            b.extend(vec![0.0; 2 * p]);
+            constraints.push(NewConstraint {
+                name: CORRECTION.into(),
+                cone: Cone::Nonnegative(2 * p),
+                holds: Holds::WithNoise,
+                rows: [row_names("correction up"), row_names("correction down")].concat(),
+            });
+        }
+        Norm::L2 => {
+            triplets.push((m + 2 * p, t, -1.0));
+            b.extend(vec![0.0; p + 1]);
+            constraints.push(NewConstraint {
+                name: CORRECTION.into(),
+                cone: Cone::SecondOrder(p + 1),
+                holds: Holds::WithNoise,
+                rows: Vec::new(),
+            });
+        }
+    }
+    let mut variables: Vec<NewVariables> = base
+        .variables()
+        .iter()
+        .map(|v| NewVariables {
+            name: v.name().into(),
+            len: v.range().len(),
+            stage: v.stage(),
+            decision: v.is_decision(),
+        })
+        .collect();
+    for (name, len) in [(CORRECTED, p), (CORRECTION, sizes)] {
+        variables.push(NewVariables {
+            name: name.into(),
+            len,
+            stage: Stage::HereAndNow,
+            decision: true,
+        });
+    }
+    let mut q = base.q().to_vec();
+    q.resize(n + p, 0.0);
+    q.resize(n + p + sizes, price);
+    let columns = n + p + sizes;
+    let a = Sparse::assemble(b.len(), columns, &triplets);
+    let program = Program::new(
+        Sparse::zeros(columns, columns),
+        q,
+        a,
+        b,
+        variables,
+        constraints,
+    )?
+    .with_constant(base.constant());
+    let mut query = query.clone();
+    query.rows[0].extend((0..sizes).map(|i| (t + i, factor * price)));
+    Ok((AffineMap::new(program, parameters)?, query))
+}

@@ -1,0 +1,344 @@
+//! M8d. Regularised empirical risk: ½w'Pw + Σ φᵢ(w), one convex loss per record, one record replaced.
+//!
+//! Strong convexity turns the Lipschitz constant of one loss into a bound: ‖w − w'‖ in P is at most twice that constant.
+//! A loss is what the slack variables of a record cost: φᵢ(w) = min c's over the rows of record i.
+
+use super::Certificate;
+use super::envelope::solver_text;
+use super::metric::Metric;
+use super::precision::Curvature;
+use crate::ask::{Adjacency, Norm};
+use crate::digits::short;
+use crate::error::{Error, Result};
+use crate::program::{AffineMap, Cone, DataMap, Place};
+use crate::risk::Risk;
+use crate::rule::{RowRule, Rule};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A regularised sum of losses of which one record is replaced.
+///
+/// # Guarantee
+/// The weights move by at most twice the largest Lipschitz constant of one record's loss, in P and P⁻¹, at every noise
+/// scale: noise changes a loss, but not how fast it grows with the mean weights.
+#[derive(Clone, Debug)]
+pub struct RegularisedErm {
+    curvature: Arc<Curvature>,
+    norm: Norm,
+    bound: f64,
+    stretch: f64,
+    reach: f64,
+    records: usize,
+    lipschitz: f64,
+    solver: f64,
+}
+
+const WHAT: &str = "a certificate for regularised empirical risk";
+
+fn refuse<T>(why: impl Into<String>, instead: &str) -> Result<T> {
+    Err(Error::refused(WHAT, why, instead))
+}
+
+impl RegularisedErm {
+    /// Checks on public structure: records of bounded data in rows of their own, slack variables of their own that only
+    /// relax them, a public positive definite quadratic cost on the weights, weights whose noise is fixed by the query.
+    pub(crate) fn new(
+        map: &dyn DataMap,
+        curvature: Option<Arc<Curvature>>,
+        metric: Option<Metric>,
+        rule: &Rule,
+        risk: &Risk,
+        adjacency: &Adjacency,
+        norm: Norm,
+    ) -> Result<Self> {
+        let Some(affine) = map.affine() else {
+            return refuse(
+                "the program depends on the data in a way that cannot be inspected",
+                "a map that is affine in the data, or a declared or sampled sensitivity",
+            );
+        };
+        let Adjacency::OneRecord { len } = *adjacency else {
+            return refuse(
+                "it covers the replacement of one record",
+                "adjacency `one-record`",
+            );
+        };
+        let Some(curvature) = curvature else {
+            return refuse(
+                "the quadratic cost is not positive definite on the variables it names",
+                "a regulariser on every weight, the intercept included",
+            );
+        };
+        let Some(metric) = metric else {
+            return refuse(
+                "the query names a variable without a regulariser",
+                "a query of the weights, and a regulariser on every one of them",
+            );
+        };
+        if !risk.is_expectation() {
+            return refuse(
+                "the objective is not the expected one",
+                "the expected objective",
+            );
+        }
+        let fixed = |j: &usize| matches!(rule.row(*j), RowRule::Fixed(_));
+        if let Some(j) = curvature.columns.iter().find(|&j| !fixed(j)) {
+            return refuse(
+                format!(
+                    "the noise of `{}` is free and would couple the records",
+                    affine.template().variable_name(*j)
+                ),
+                "an identity query of all weights",
+            );
+        }
+        let losses = Losses::read(affine, &curvature, len)?;
+        let lipschitz = losses.largest_constant(affine, &curvature)?;
+        let reach = 2.0 * lipschitz;
+        let stretch = metric.stretch(norm);
+        if !(stretch * reach > 0.0) {
+            return refuse(
+                "the data do not move the answer at all",
+                "a declared sensitivity",
+            );
+        }
+        Ok(RegularisedErm {
+            curvature,
+            norm,
+            bound: stretch * reach,
+            stretch,
+            reach,
+            records: affine.len() / len.max(1),
+            lipschitz,
+            solver: 0.0,
+        })
+    }
+
+    pub(crate) fn curvature(&self) -> Arc<Curvature> {
+        self.curvature.clone()
+    }
+
+    /// The bound on the weights in P: what a solver's error is compared with.
+    pub(crate) fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Counts the solver's public tolerance, in P, on each of two answers.
+    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
+        self.solver = 2.0 * self.stretch * tolerance;
+        self
+    }
+}
+
+impl Certificate for RegularisedErm {
+    fn name(&self) -> &'static str {
+        "regularised empirical risk"
+    }
+
+    fn statement(&self) -> String {
+        format!(
+            "regularised empirical risk: one of {} records is replaced, each loss grows by at most {} per unit of the weights in the norm of the regulariser, and the regulariser is strongly convex, so the answer moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
+            self.records,
+            short(self.lipschitz, 6),
+            short(self.bound, 9),
+            self.norm.symbol(),
+            solver_text(self.solver)
+        )
+    }
+
+    fn bound(&self) -> f64 {
+        self.bound + self.solver
+    }
+
+    fn norm(&self) -> Norm {
+        self.norm
+    }
+}
+
+/// Which rows and slack variables belong to which record.
+struct Losses {
+    /// Rows of each record.
+    rows: BTreeMap<usize, Vec<usize>>,
+    /// Parameters by place.
+    private: HashMap<Place, Vec<(usize, f64)>>,
+}
+
+impl Losses {
+    fn read(affine: &AffineMap, curvature: &Curvature, len: usize) -> Result<Self> {
+        let program = affine.template();
+        let mut owner: Vec<Option<usize>> = vec![None; program.rows()];
+        let mut private: HashMap<Place, Vec<(usize, f64)>> = HashMap::new();
+        for (i, parameter) in affine.parameters().iter().enumerate() {
+            for location in parameter.locations() {
+                let row = match location.place {
+                    Place::A(row, j) if curvature.place(j).is_some() => row,
+                    Place::B(row) => row,
+                    place => {
+                        return refuse(
+                            format!(
+                                "it covers the data in the losses' own rows, but `{}` enters at {place}",
+                                parameter.name()
+                            ),
+                            "data in the coefficients of the weights and in the right-hand sides only",
+                        );
+                    }
+                };
+                let record = i / len.max(1);
+                if owner[row].is_some_and(|other| other != record) {
+                    return refuse(
+                        format!("`{}` holds data of two records", program.row_name(row)),
+                        "rows of its own for every record",
+                    );
+                }
+                owner[row] = Some(record);
+                private
+                    .entry(location.place)
+                    .or_default()
+                    .push((i, location.coef));
+            }
+        }
+        // A slack variable belongs to the record in whose rows it stands, and so do all its rows.
+        let by_rows = program.a().by_rows();
+        let mut slack_owner: Vec<Option<usize>> = vec![None; program.columns()];
+        loop {
+            let mut grew = false;
+            for i in 0..program.rows() {
+                for &(j, _) in by_rows.row(i) {
+                    if curvature.place(j).is_some() {
+                        continue;
+                    }
+                    match (owner[i], slack_owner[j]) {
+                        (Some(a), Some(b)) if a != b => {
+                            return refuse(
+                                format!(
+                                    "`{}` stands in rows of two records",
+                                    program.variable_name(j)
+                                ),
+                                "slack variables of its own for every record",
+                            );
+                        }
+                        (Some(a), None) => {
+                            slack_owner[j] = Some(a);
+                            grew = true;
+                        }
+                        (None, Some(b)) => {
+                            owner[i] = Some(b);
+                            grew = true;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            if !grew {
+                break;
+            }
+        }
+        let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for block in program.constraints() {
+            for i in block.range() {
+                if let Some(record) = owner[i] {
+                    if !matches!(block.cone(), Cone::Nonnegative(_)) {
+                        return refuse(
+                            format!("`{}` is no linear inequality", program.row_name(i)),
+                            "losses that are the largest of linear functions, such as the hinge",
+                        );
+                    }
+                    rows.entry(record).or_default().push(i);
+                }
+            }
+        }
+        Ok(Losses { rows, private })
+    }
+
+    /// The largest constant L with |φᵢ(w) − φᵢ(w')| ≤ L‖w − w'‖ in P, over records and over all admissible data.
+    fn largest_constant(&self, affine: &AffineMap, curvature: &Curvature) -> Result<f64> {
+        let program = affine.template();
+        let by_rows = program.a().by_rows();
+        let units: Vec<f64> = (0..curvature.columns.len())
+            .map(|k| {
+                let mut unit = vec![0.0; curvature.columns.len()];
+                unit[k] = 1.0;
+                crate::program::norm(&curvature.half_inverse(&unit))
+            })
+            .collect();
+        let weakest = curvature.smallest_eigenvalue().sqrt();
+        let mut largest = 0.0f64;
+        for rows in self.rows.values() {
+            // By how much each slack must rise per unit of ‖Δw‖ in P.
+            let mut rise: BTreeMap<usize, f64> = BTreeMap::new();
+            for &i in rows {
+                let mut sizes = Vec::new();
+                let mut slack: Option<(usize, f64)> = None;
+                for &(j, v) in by_rows.row(i) {
+                    match curvature.place(j) {
+                        Some(k) => sizes.push((k, self.largest_entry(affine, i, j, v)?)),
+                        None if v > 0.0 => {
+                            return refuse(
+                                format!(
+                                    "raising `{}` tightens `{}`",
+                                    program.variable_name(j),
+                                    program.row_name(i)
+                                ),
+                                "slack variables that only relax the rows they stand in",
+                            );
+                        }
+                        None if v < 0.0 && slack.is_none_or(|s| v < -s.1) => slack = Some((j, -v)),
+                        None => {}
+                    }
+                }
+                if sizes.iter().all(|s| s.1 == 0.0) {
+                    continue;
+                }
+                let Some((j, c)) = slack else {
+                    return refuse(
+                        format!(
+                            "`{}` holds private data and no slack variable: it is a limit on the weights, not a loss",
+                            program.row_name(i)
+                        ),
+                        "a slack variable with a cost in every row that holds data",
+                    );
+                };
+                let triangle: f64 = sizes.iter().map(|&(k, s)| s * units[k]).sum();
+                let all: Vec<f64> = sizes.iter().map(|s| s.1).collect();
+                let growth = triangle.min(crate::program::norm(&all) / weakest);
+                let own = rise.entry(j).or_insert(0.0);
+                *own = own.max(growth / c);
+            }
+            let mut constant = 0.0;
+            for (&j, rise) in &rise {
+                let cost = program.q()[j];
+                if cost < 0.0 {
+                    return refuse(
+                        format!(
+                            "the slack `{}` has a negative cost",
+                            program.variable_name(j)
+                        ),
+                        "losses that are paid for",
+                    );
+                }
+                constant += cost * rise;
+            }
+            largest = largest.max(constant);
+        }
+        Ok(largest * (1.0 + 1e-9))
+    }
+
+    /// The largest |A_ij| over the admissible data.
+    fn largest_entry(&self, affine: &AffineMap, i: usize, j: usize, base: f64) -> Result<f64> {
+        let Some(terms) = self.private.get(&Place::A(i, j)) else {
+            return Ok(base.abs());
+        };
+        let (mut low, mut high) = (base, base);
+        for &(parameter, coef) in terms {
+            let parameter = &affine.parameters()[parameter];
+            let Some((from, to)) = parameter.bounds() else {
+                return refuse(
+                    format!("`{}` has no public bounds", parameter.name()),
+                    "public bounds on every parameter that is a coefficient",
+                );
+            };
+            low += (coef * from).min(coef * to);
+            high += (coef * from).max(coef * to);
+        }
+        Ok(low.abs().max(high.abs()))
+    }
+}

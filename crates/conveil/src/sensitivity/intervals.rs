@@ -1,0 +1,178 @@
+//! Bounds on every variable that linear rows imply: a row whose other terms are bounded bounds its last one.
+
+use crate::program::{Cone, Program};
+
+/// An interval for each variable; infinite ends where no row bounds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Intervals {
+    low: Vec<f64>,
+    high: Vec<f64>,
+}
+
+/// Rounds of tightening after every end that can be finite is.
+const ROUNDS: usize = 3;
+
+impl Intervals {
+    /// Nothing known.
+    pub(crate) fn unbounded(columns: usize) -> Self {
+        Intervals {
+            low: vec![f64::NEG_INFINITY; columns],
+            high: vec![f64::INFINITY; columns],
+        }
+    }
+
+    /// What else is known of a variable.
+    pub(crate) fn restrict(&mut self, j: usize, low: f64, high: f64) {
+        self.low[j] = self.low[j].max(low);
+        self.high[j] = self.high[j].min(high);
+    }
+
+    /// The same with unknown variables behind.
+    pub(crate) fn widened(mut self, columns: usize) -> Self {
+        self.low.resize(columns, f64::NEG_INFINITY);
+        self.high.resize(columns, f64::INFINITY);
+        self
+    }
+
+    /// Whether both ends are finite.
+    pub(crate) fn is_bounded(&self, j: usize) -> bool {
+        self.low[j].is_finite() && self.high[j].is_finite()
+    }
+
+    /// The largest |x_j|.
+    pub(crate) fn size(&self, j: usize) -> f64 {
+        self.low[j].abs().max(self.high[j].abs())
+    }
+
+    /// The farthest that a point of the interval lies from `x`.
+    pub(crate) fn farthest(&self, j: usize, x: f64) -> f64 {
+        (self.high[j] - x).max(x - self.low[j]).max(0.0)
+    }
+
+    /// The smallest r·x_j.
+    pub(crate) fn least(&self, j: usize, r: f64) -> f64 {
+        if r == 0.0 {
+            0.0
+        } else if r > 0.0 {
+            r * self.low[j]
+        } else {
+            r * self.high[j]
+        }
+    }
+
+    /// Follows the linear rows of the program.
+    pub(crate) fn propagate(&mut self, program: &Program) {
+        let by_rows = program.a().by_rows();
+        // Rows a'x ≤ b, an equality as two of them.
+        let mut rows: Vec<(usize, f64)> = Vec::new();
+        for block in program.constraints() {
+            match block.cone() {
+                Cone::Nonnegative(_) => rows.extend(block.range().map(|i| (i, 1.0))),
+                Cone::Zero(_) => rows.extend(block.range().flat_map(|i| [(i, 1.0), (i, -1.0)])),
+                _ => {}
+            }
+        }
+        let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); program.columns()];
+        for (index, &(i, _)) in rows.iter().enumerate() {
+            for &(j, v) in by_rows.row(i) {
+                if v != 0.0 {
+                    of_column[j].push(index);
+                }
+            }
+        }
+        let mut queue: std::collections::VecDeque<usize> = (0..rows.len()).collect();
+        let mut waits = vec![true; rows.len()];
+        while let Some(index) = queue.pop_front() {
+            waits[index] = false;
+            let (i, sign) = rows[index];
+            for j in self.tighten(by_rows.row(i), sign, program.b()[i]) {
+                for &other in &of_column[j] {
+                    if !waits[other] {
+                        waits[other] = true;
+                        queue.push_back(other);
+                    }
+                }
+            }
+        }
+        for _ in 0..ROUNDS {
+            for &(i, sign) in &rows {
+                self.tighten(by_rows.row(i), sign, program.b()[i]);
+            }
+        }
+    }
+
+    /// One row sign·a'x ≤ sign·b. Returns the variables of which an end became finite.
+    fn tighten(&mut self, terms: &[(usize, f64)], sign: f64, b: f64) -> Vec<usize> {
+        let mut sum = 0.0;
+        let mut size = b.abs();
+        let mut open = None;
+        let mut count = 0;
+        for &(j, v) in terms {
+            let least = self.least(j, sign * v);
+            if least.is_finite() {
+                sum += least;
+                size += least.abs();
+            } else {
+                open = Some(j);
+                count += 1;
+            }
+        }
+        if count > 1 {
+            return Vec::new();
+        }
+        // Rounding never makes an interval too short.
+        let slip = 1e-12 * size;
+        let mut found = Vec::new();
+        for &(j, v) in terms {
+            let a = sign * v;
+            if a == 0.0 || (count == 1 && open != Some(j)) {
+                continue;
+            }
+            let others = if count == 1 {
+                sum
+            } else {
+                sum - self.least(j, a)
+            };
+            let end = (sign * b - others + slip) / a;
+            if a > 0.0 && end < self.high[j] {
+                if self.high[j].is_infinite() {
+                    found.push(j);
+                }
+                self.high[j] = end.max(self.low[j]);
+            } else if a < 0.0 && end > self.low[j] {
+                if self.low[j].is_infinite() {
+                    found.push(j);
+                }
+                self.low[j] = end.min(self.high[j]);
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Builder;
+
+    #[test]
+    fn bounds_travel_along_rows() {
+        let mut m = Builder::new();
+        let x = m.variable("x", 3);
+        m.minimize(x.sum());
+        m.between("first", 1.0, x.at(0), 2.0);
+        m.equal("second", x.at(1) + 2.0 * x.at(0), 10.0);
+        m.at_most("third", x.at(2) - x.at(1), 1.0);
+        let program = m.build().unwrap();
+        let mut intervals = Intervals::unbounded(3);
+        intervals.propagate(&program);
+        assert!((intervals.low[1] - 6.0).abs() < 1e-9 && (intervals.high[1] - 8.0).abs() < 1e-9);
+        assert!(intervals.is_bounded(1) && !intervals.is_bounded(2));
+        assert!((intervals.high[2] - 9.0).abs() < 1e-9);
+        assert!(intervals.low[2].is_infinite());
+        assert_eq!(intervals.least(2, 1.0), f64::NEG_INFINITY);
+        assert_eq!(intervals.least(2, 0.0), 0.0);
+        assert!((intervals.farthest(1, 6.5) - 1.5).abs() < 1e-9);
+        assert!((intervals.size(1) - 8.0).abs() < 1e-9);
+    }
+}

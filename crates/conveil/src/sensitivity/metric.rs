@@ -1,0 +1,167 @@
+//! The answer seen through the curvature of the cost: with P = LL' and y = L'Δx, T⁻¹QΔx = My for M = T⁻¹QL⁻ᵀ.
+//! What strong convexity says about y becomes a bound on the answer.
+
+use super::precision::Curvature;
+use crate::ask::{Norm, ResolvedQuery};
+use crate::plan::Shape;
+use faer::Side;
+
+/// Up to this many released numbers the sign vectors are counted out.
+const SIGNS: usize = 12;
+
+/// M, and how much it can stretch.
+#[derive(Clone, Debug)]
+pub(crate) struct Metric {
+    /// By rows, one for each released number.
+    rows: Vec<Vec<f64>>,
+    /// sup ‖Mu‖₂ over ‖u‖₂ ≤ 1.
+    spectral: f64,
+    /// sup ‖Mu‖₁ over ‖u‖₂ ≤ 1.
+    absolute: f64,
+}
+
+impl Metric {
+    /// `None` if the query names a variable without curvature.
+    pub(crate) fn new(curvature: &Curvature, query: &ResolvedQuery, shape: &Shape) -> Option<Self> {
+        let halves = half_rows(curvature, query)?;
+        let r = halves.len();
+        let width = curvature.columns.len();
+        // Column by column: T⁻¹ acts on the rows.
+        let mut rows = vec![vec![0.0; width]; r];
+        for j in 0..width {
+            let column: Vec<f64> = halves.iter().map(|h| h[j]).collect();
+            for (row, v) in rows.iter_mut().zip(shape.unshape(&column)) {
+                row[j] = v;
+            }
+        }
+        let spectral = largest_singular(&rows);
+        let sum: f64 = rows.iter().map(|row| crate::program::norm(row)).sum();
+        let absolute = if r <= SIGNS {
+            largest_over_signs(&rows)
+        } else {
+            sum.min((r as f64).sqrt() * spectral)
+        };
+        Some(Metric {
+            rows,
+            spectral,
+            absolute,
+        })
+    }
+
+    /// sup ‖Mu‖ over ‖u‖₂ ≤ 1, a little above for rounding.
+    pub(crate) fn stretch(&self, norm: Norm) -> f64 {
+        let stretch = match norm {
+            Norm::L1 => self.absolute,
+            Norm::L2 => self.spectral,
+        };
+        stretch * (1.0 + 1e-9)
+    }
+
+    /// sup ‖My‖ over the y that firm non-expansiveness allows for one g: ‖y − g/2‖ ≤ ‖g‖/2.
+    pub(crate) fn firm(&self, norm: Norm, g: &[f64]) -> f64 {
+        let size = crate::program::norm(g);
+        match norm {
+            Norm::L2 => self.stretch(Norm::L2) * size,
+            Norm::L1 => {
+                let image: f64 = self.rows.iter().map(|row| dot(row, g).abs()).sum();
+                0.5 * (image + self.stretch(Norm::L1) * size)
+            }
+        }
+    }
+
+    /// The same over all g = Σ wᵢgᵢ with ‖w‖₂ ≤ 1.
+    pub(crate) fn firm_over_ball(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        let size = largest_singular(each) * (1.0 + 1e-9);
+        match norm {
+            Norm::L2 => self.stretch(Norm::L2) * size,
+            Norm::L1 => {
+                let images: Vec<Vec<f64>> = self
+                    .rows
+                    .iter()
+                    .map(|row| each.iter().map(|g| dot(row, g)).collect())
+                    .collect();
+                let image = if images.len() <= SIGNS {
+                    largest_over_signs(&images)
+                } else {
+                    (images.len() as f64).sqrt() * largest_singular(&images)
+                };
+                0.5 * (image * (1.0 + 1e-9) + self.stretch(Norm::L1) * size)
+            }
+        }
+    }
+}
+
+/// T = (QP⁻¹Q')^½ by rows; `None` if the query names a variable without curvature.
+pub(crate) fn shape_of_curvature(
+    curvature: &Curvature,
+    query: &ResolvedQuery,
+) -> Option<Vec<Vec<f64>>> {
+    let halves = half_rows(curvature, query)?;
+    let r = halves.len();
+    let gram = faer::Mat::<f64>::from_fn(r, r, |i, j| dot(&halves[i], &halves[j]));
+    let eigen = gram.self_adjoint_eigen(Side::Lower).ok()?;
+    let (u, s) = (eigen.U(), eigen.S());
+    let root = |k: usize| s.column_vector()[k].max(0.0).sqrt();
+    Some(
+        (0..r)
+            .map(|i| {
+                (0..r)
+                    .map(|j| (0..r).map(|k| u[(i, k)] * root(k) * u[(j, k)]).sum())
+                    .collect()
+            })
+            .collect(),
+    )
+}
+
+/// L⁻¹Q' by columns: one vector for each released number.
+fn half_rows(curvature: &Curvature, query: &ResolvedQuery) -> Option<Vec<Vec<f64>>> {
+    query
+        .rows()
+        .iter()
+        .map(|row| {
+            let mut dense = vec![0.0; curvature.columns.len()];
+            for &(j, w) in row {
+                dense[curvature.place(j)?] += w;
+            }
+            Some(curvature.half_inverse(&dense))
+        })
+        .collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The largest singular value of a matrix given by rows (or by columns).
+pub(super) fn largest_singular(rows: &[Vec<f64>]) -> f64 {
+    let width = rows.first().map_or(0, Vec::len);
+    // The smaller of the two Gram matrices.
+    let gram = if rows.len() <= width {
+        faer::Mat::<f64>::from_fn(rows.len(), rows.len(), |i, j| dot(&rows[i], &rows[j]))
+    } else {
+        faer::Mat::<f64>::from_fn(width, width, |i, j| {
+            rows.iter().map(|row| row[i] * row[j]).sum()
+        })
+    };
+    let trace: f64 = rows.iter().map(|row| dot(row, row)).sum();
+    gram.self_adjoint_eigenvalues(Side::Lower)
+        .map_or(trace, |values| values.iter().fold(0.0f64, |m, v| m.max(*v)))
+        .max(0.0)
+        .sqrt()
+}
+
+/// max ‖Σ ±rowᵢ‖₂ over signs.
+fn largest_over_signs(rows: &[Vec<f64>]) -> f64 {
+    let r = rows.len();
+    let width = rows.first().map_or(0, Vec::len);
+    let mut largest = 0.0f64;
+    for signs in 0..1usize << r.saturating_sub(1) {
+        let mut sum = vec![0.0; width];
+        for (i, row) in rows.iter().enumerate() {
+            let sign = if signs >> i & 1 == 1 { -1.0 } else { 1.0 };
+            sum.iter_mut().zip(row).for_each(|(s, v)| *s += sign * v);
+        }
+        largest = largest.max(crate::program::norm(&sum));
+    }
+    largest
+}

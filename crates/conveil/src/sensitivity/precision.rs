@@ -1,0 +1,338 @@
+//! How far a solver's answer can be from the true optimum (M7): proven from its own primal-dual pair, whatever the
+//! solver says. Certificates count on a public bound for it; a solve that is not proven to be within it is an error.
+
+use super::intervals::Intervals;
+use crate::error::{Error, Result};
+use crate::program::{Against, Cone, Program, Sparse};
+use crate::solve::{self, Outcome, Settings, Solution};
+use std::sync::Arc;
+
+/// What the public tolerance is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Measure {
+    /// The optimal value.
+    Value,
+    /// The variables with curvature, in the norm of P.
+    Curved(Arc<Curvature>),
+}
+
+/// A solve counts if it is proven to lie within `tolerance` in `measure`.
+#[derive(Clone, Debug)]
+pub(crate) struct Precision {
+    pub(crate) measure: Measure,
+    pub(crate) tolerance: f64,
+    /// What is known of variables beside the rows: (column, low, high).
+    pub(crate) known: Vec<(usize, f64, f64)>,
+    /// A point that lies inside every cone, if one was found in public.
+    pub(crate) inside: Option<Vec<f64>>,
+}
+
+/// P on the variables that it curves, with its Cholesky factor: positive definite there.
+#[derive(Clone, Debug)]
+pub(crate) struct Curvature {
+    pub(crate) columns: Vec<usize>,
+    /// P = LL', dense, by rows.
+    factor: Vec<Vec<f64>>,
+}
+
+/// P ≻ 0 must hold with this margin, relative to its diagonal.
+const DEFINITE: f64 = 1e-11;
+
+/// The factor is dense: larger quadratic costs have no certificate.
+const LARGEST: usize = 3_000;
+
+impl Curvature {
+    /// The variables with a positive diagonal entry of P; `None` if P is not positive definite on them.
+    pub(crate) fn of(p: &Sparse) -> Option<Self> {
+        let columns: Vec<usize> = (0..p.columns()).filter(|&j| p.get(j, j) > 0.0).collect();
+        let n = columns.len();
+        if n > LARGEST {
+            return None;
+        }
+        let mut factor = vec![vec![0.0; n]; n];
+        for i in 0..n {
+            for j in 0..=i {
+                let inner: f64 = (0..j).map(|k| factor[i][k] * factor[j][k]).sum();
+                let entry = p.get(columns[j], columns[i]) - inner;
+                factor[i][j] = if i == j {
+                    if !(entry > DEFINITE * p.get(columns[i], columns[i])) {
+                        return None;
+                    }
+                    entry.sqrt()
+                } else {
+                    entry / factor[j][j]
+                };
+            }
+        }
+        (n > 0).then_some(Curvature { columns, factor })
+    }
+
+    /// The place of a column among the curved ones.
+    pub(crate) fn place(&self, column: usize) -> Option<usize> {
+        self.columns.binary_search(&column).ok()
+    }
+
+    /// The smallest eigenvalue of P, from below.
+    pub(crate) fn smallest_eigenvalue(&self) -> f64 {
+        let n = self.columns.len();
+        let p = faer::Mat::<f64>::from_fn(n, n, |i, j| {
+            let shared = 0..=i.min(j);
+            shared.map(|k| self.factor[i][k] * self.factor[j][k]).sum()
+        });
+        let largest = p.norm_max();
+        p.self_adjoint_eigenvalues(faer::Side::Lower)
+            .map_or(0.0, |values| {
+                values.iter().copied().fold(f64::INFINITY, f64::min)
+            })
+            .max(0.0)
+            - 1e-14 * largest
+    }
+
+    /// L⁻¹v for v over the curved columns: ‖L⁻¹v‖₂ is ‖v‖ in P⁻¹.
+    pub(crate) fn half_inverse(&self, v: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; v.len()];
+        for i in 0..v.len() {
+            let inner: f64 = (0..i).map(|k| self.factor[i][k] * y[k]).sum();
+            y[i] = (v[i] - inner) / self.factor[i][i];
+        }
+        y
+    }
+}
+
+/// A solve and what is proven of it.
+pub(crate) struct Proven {
+    /// Moved onto the feasible set.
+    pub(crate) x: Vec<f64>,
+    /// The proven error, in the measure.
+    pub(crate) error: f64,
+}
+
+impl Precision {
+    /// The bounds that hold for a lifted program: rows of the mean program first, where the mean decision meets them.
+    pub(crate) fn intervals(&self, lifted: &Program, mean: Option<&Program>) -> Intervals {
+        let columns = mean.map_or(0, Program::columns);
+        let mut intervals = Intervals::unbounded(columns);
+        if let Some(mean) = mean {
+            for &(j, low, high) in &self.known {
+                intervals.restrict(j, low, high);
+            }
+            intervals.propagate(mean);
+        }
+        let mut intervals = intervals.widened(lifted.columns());
+        for &(j, low, high) in &self.known {
+            intervals.restrict(j, low, high);
+        }
+        intervals.propagate(lifted);
+        intervals
+    }
+
+    /// Proves how good the solution of this program is, moving its point inside first where it slips.
+    pub(crate) fn prove(
+        &self,
+        program: &Program,
+        solution: &Solution,
+        intervals: &Intervals,
+        settings: &Settings,
+    ) -> Result<Proven> {
+        let z = into_the_dual_cone(program, &solution.z);
+        let z = self.absorb(program, &solution.x, z, intervals);
+        let x = self.inside(program, &solution.x, settings)?;
+        let slack = program.slack(&x);
+        let residual = residual(program, &x, &z);
+        // z's, an equality's rounding counted in full.
+        let mut gap = 0.0;
+        for block in program.constraints() {
+            let products = block.range().map(|i| z[i] * slack[i]);
+            gap += match block.cone() {
+                Cone::Zero(_) => products.map(f64::abs).sum::<f64>(),
+                _ => products.sum::<f64>().max(0.0),
+            };
+        }
+        let loose = |j: usize| {
+            if residual[j] == 0.0 {
+                0.0
+            } else {
+                residual[j].abs() * intervals.farthest(j, x[j])
+            }
+        };
+        let error = match &self.measure {
+            Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
+            Measure::Curved(curvature) => {
+                let own: Vec<f64> = curvature.columns.iter().map(|&j| residual[j]).collect();
+                let r = crate::program::norm(&curvature.half_inverse(&own));
+                let rest = (0..x.len()).filter(|&j| curvature.place(j).is_none());
+                let gap = gap + rest.map(loose).sum::<f64>();
+                0.5 * (r + (r * r + 4.0 * gap).sqrt())
+            }
+        };
+        Ok(Proven { x, error })
+    }
+
+    /// Multipliers changed so that no residual stays on a variable without bounds: a row that holds it takes it over,
+    /// the one with the fewest other variables whose multiplier may move that way.
+    fn absorb(
+        &self,
+        program: &Program,
+        x: &[f64],
+        mut z: Vec<f64>,
+        intervals: &Intervals,
+    ) -> Vec<f64> {
+        let is_curved = |j: usize| match &self.measure {
+            Measure::Curved(curvature) => curvature.place(j).is_some(),
+            Measure::Value => false,
+        };
+        let residual = residual(program, x, &z);
+        let open: Vec<usize> = (0..x.len())
+            .filter(|&j| residual[j] != 0.0 && !is_curved(j) && !intervals.is_bounded(j))
+            .collect();
+        if open.is_empty() {
+            return z;
+        }
+        let curved = program.p().symmetric_times(x);
+        let by_rows = program.a().by_rows();
+        let mut kind = vec![None; program.rows()];
+        for block in program.constraints() {
+            if block.cone().is_linear() {
+                let is_equality = matches!(block.cone(), Cone::Zero(_));
+                block.range().for_each(|i| kind[i] = Some(is_equality));
+            }
+        }
+        for j in open {
+            // Earlier repairs may have moved this residual too.
+            let own: f64 = curved[j]
+                + program.q()[j]
+                + program.a().column(j).map(|(i, v)| v * z[i]).sum::<f64>();
+            let mut rows: Vec<(usize, f64)> = program
+                .a()
+                .column(j)
+                .filter(|&(i, v)| v != 0.0 && kind[i].is_some())
+                .collect();
+            rows.sort_by_key(|&(i, _)| by_rows.row(i).len());
+            let fits = rows
+                .iter()
+                .find(|&&(i, v)| kind[i] == Some(true) || z[i] - own / v >= 0.0);
+            if let Some(&(i, v)) = fits {
+                z[i] -= own / v;
+            }
+        }
+        z
+    }
+
+    /// The point, moved towards one that lies inside every cone just as far as it slips outside.
+    fn inside(&self, program: &Program, x: &[f64], settings: &Settings) -> Result<Vec<f64>> {
+        let slips = outside(program, x);
+        if slips == 0.0 {
+            return Ok(x.to_vec());
+        }
+        let stored = self.inside.as_ref().and_then(|point| {
+            let depth = depth(program, point);
+            (depth > 0.0).then(|| (point.clone(), depth))
+        });
+        let Some((point, depth)) = stored.or_else(|| interior(program, settings)) else {
+            return Err(Error::Numerical(
+                "the answer lies outside the constraints by rounding, and no point inside all of them was found to move it towards".into(),
+            ));
+        };
+        let share = slips / (slips + depth);
+        Ok(x.iter()
+            .zip(&point)
+            .map(|(x, p)| x + share * (p - x))
+            .collect())
+    }
+}
+
+/// Px + q + A'z.
+fn residual(program: &Program, x: &[f64], z: &[f64]) -> Vec<f64> {
+    let px = program.p().symmetric_times(x);
+    let atz = program.a().transpose_times(z);
+    (0..x.len())
+        .map(|j| px[j] + program.q()[j] + atz[j])
+        .collect()
+}
+
+/// z moved into K* along its interior direction.
+fn into_the_dual_cone(program: &Program, z: &[f64]) -> Vec<f64> {
+    let mut z = z.to_vec();
+    for block in program.constraints() {
+        match block.cone() {
+            Cone::Zero(_) => {}
+            Cone::Nonnegative(_) => z[block.range()].iter_mut().for_each(|v| *v = v.max(0.0)),
+            cone => {
+                let part = &mut z[block.range()];
+                let slip = cone.violation(part, Against::Dual);
+                let size = part.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+                let step = slip + 1e-14 * size;
+                let towards = cone.dual_interior();
+                part.iter_mut()
+                    .zip(&towards)
+                    .for_each(|(v, e)| *v += step * e);
+            }
+        }
+    }
+    z
+}
+
+/// How far the point slips out of a cone that is not an equality.
+fn outside(program: &Program, x: &[f64]) -> f64 {
+    let slack = program.slack(x);
+    let blocks = program.constraints().iter();
+    blocks
+        .filter(|c| !matches!(c.cone(), Cone::Zero(_)))
+        .map(|c| c.cone().violation(&slack[c.range()], Against::Primal))
+        .fold(0.0, f64::max)
+}
+
+/// The largest σ, up to a factor of two, with b − Ax − σe ∈ K; 0 if the point is not inside.
+fn depth(program: &Program, x: &[f64]) -> f64 {
+    let slack = program.slack(x);
+    let mut sigma = 1.0 + slack.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let fits = |sigma: f64| {
+        program.constraints().iter().all(|c| {
+            if matches!(c.cone(), Cone::Zero(_)) {
+                return true;
+            }
+            let (e, _) = c.cone().interior();
+            let moved: Vec<f64> = slack[c.range()]
+                .iter()
+                .zip(&e)
+                .map(|(s, e)| s - sigma * e)
+                .collect();
+            c.cone().violation(&moved, Against::Primal) == 0.0
+        })
+    };
+    for _ in 0..60 {
+        if fits(sigma) {
+            return sigma;
+        }
+        sigma *= 0.5;
+    }
+    0.0
+}
+
+/// A point inside every cone: the largest σ, up to the size of b, with b − Ax − σe ∈ K.
+pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<(Vec<f64>, f64)> {
+    let (m, n) = (program.rows(), program.columns());
+    let mut triplets: Vec<(usize, usize, f64)> = program.a().entries().collect();
+    let mut cones = Vec::new();
+    for block in program.constraints() {
+        let (e, _) = block.cone().interior();
+        let rows = block.range().zip(&e).filter(|(_, e)| **e != 0.0);
+        triplets.extend(rows.map(|(i, e)| (i, n, *e)));
+        cones.push(block.cone().clone());
+    }
+    let size = 1.0 + program.b().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    triplets.push((m, n, 1.0));
+    cones.push(Cone::Nonnegative(1));
+    let mut b = program.b().to_vec();
+    b.push(size);
+    let mut q = vec![0.0; n];
+    q.push(-1.0);
+    let a = Sparse::assemble(m + 1, n + 1, &triplets);
+    let deepest = Program::assembled(Sparse::zeros(n + 1, n + 1), q, a, b, 0.0, cones);
+    let point = match solve::solve(&deepest, settings) {
+        Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => solution.x[..n].to_vec(),
+        _ => return None,
+    };
+    let depth = depth(program, &point);
+    (depth > 0.0).then_some((point, depth))
+}

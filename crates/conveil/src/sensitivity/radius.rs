@@ -1,0 +1,359 @@
+//! M8b. Radius: the optimal value with a private linear cost over a public bounded set.
+//!
+//! |v(q) − v(q')| is at most the largest |(q − q')'x| over the set. With one noise under one box the released c'x̄ is
+//! v plus a public constant (M5a), so the same bound holds for what is released. The cost becomes a variable
+//! u = q(θ)'x of its own: the query is public, its coefficients stand in a private equality.
+
+use super::Certificate;
+use super::envelope::solver_text;
+use super::intervals::Intervals;
+use super::precision::{Measure, Precision};
+use crate::ask::{Adjacency, Norm, Query, ResolvedQuery};
+use crate::digits::short;
+use crate::error::{Error, Result};
+use crate::program::{
+    AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
+    Program, Sparse, Stage,
+};
+use crate::risk::Risk;
+use crate::solve::{Outcome, Settings, solve};
+
+/// Up to this many parameters the radius is found by solving, two programs each; above, from the variables' bounds.
+const SOLVED: usize = 200;
+
+/// The name of u in reports.
+const COST: &str = "cost";
+
+const WHAT: &str = "a certificate by radius";
+
+fn refuse<T>(why: impl Into<String>, instead: &str) -> Result<T> {
+    Err(Error::refused(WHAT, why, instead))
+}
+
+/// A value over a public bounded set with a private cost.
+///
+/// # Guarantee
+/// |v(q) − v(q')| ≤ max |(q − q')'x| over the public feasible set, for neighbours.
+#[derive(Clone, Debug)]
+pub struct Radius {
+    map: AffineMap,
+    query: ResolvedQuery,
+    bound: f64,
+    solver: f64,
+    /// What one unit of the objective is in T⁻¹ times the answer.
+    unit: f64,
+}
+
+impl Radius {
+    /// Checks on public structure: the query is the cost, only q is private, every variable may respond, every
+    /// constraint holds with noise, the set is bounded in the directions that the data price.
+    pub(crate) fn new(
+        map: &dyn DataMap,
+        query: &Query,
+        risk: &Risk,
+        adjacency: &Adjacency,
+        scale_of_answer: f64,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let Some(affine) = map.affine() else {
+            return refuse(
+                "the program depends on the data in a way that cannot be inspected",
+                "a map that is affine in the data, or a declared or sampled sensitivity",
+            );
+        };
+        let base = affine.template();
+        for parameter in affine.parameters() {
+            let elsewhere = |l: &&Location| !matches!(l.place, Place::Q(_));
+            if let Some(location) = parameter.locations().iter().find(elsewhere) {
+                return refuse(
+                    format!(
+                        "it covers private linear costs only, but `{}` enters at {}",
+                        parameter.name(),
+                        location.place
+                    ),
+                    "a certificate for that part, or a declared or sampled sensitivity",
+                );
+            }
+        }
+        if *query != Query::Cost {
+            return refuse(
+                "what is released is not the optimal value",
+                "release = \"cost\"",
+            );
+        }
+        if base.p().nnz() > 0 {
+            return refuse(
+                "the objective is quadratic, and the released number must be the optimal value",
+                "a certificate by strong convexity for a query of the variables",
+            );
+        }
+        if !risk.is_expectation() {
+            return refuse(
+                "the released cost is the optimal value plus a constant for the expected cost only",
+                "the expected cost",
+            );
+        }
+        let stuck = base
+            .variables()
+            .iter()
+            .find(|v| v.stage() == Stage::HereAndNow);
+        let loose = base
+            .constraints()
+            .iter()
+            .find(|c| c.holds() != Holds::WithNoise && !matches!(c.cone(), Cone::Zero(_)));
+        if let Some(name) = stuck.map(|v| v.name()).or(loose.map(|c| c.name())) {
+            return refuse(
+                format!(
+                    "`{name}` does not respond to the noise like the rest, so the released cost is not the optimal value plus a constant"
+                ),
+                "recourse variables and constraints that hold with noise only",
+            );
+        }
+        let each = radii(affine, settings)?;
+        let reach = match adjacency {
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
+                alpha * each.iter().copied().fold(0.0, f64::max)
+            }
+            Adjacency::L2 { alpha } => alpha * crate::program::norm(&each),
+            Adjacency::OneRecord { len } => {
+                let moved = moved_by(affine, &each)?;
+                let records = moved.chunks((*len).max(1));
+                records.map(|r| r.iter().sum()).fold(0.0, f64::max)
+            }
+            Adjacency::Universe => moved_by(affine, &each)?.iter().sum(),
+        };
+        if !(reach > 0.0) {
+            return refuse(
+                "the data do not move the cost at all",
+                "a declared sensitivity",
+            );
+        }
+        let (map, query) = priced(affine)?;
+        Ok(Radius {
+            map,
+            query,
+            bound: reach / scale_of_answer,
+            solver: 0.0,
+            unit: 1.0 / scale_of_answer,
+        })
+    }
+
+    /// The program with its cost as a variable.
+    pub(crate) fn map(&self) -> &AffineMap {
+        &self.map
+    }
+
+    /// The query of that variable.
+    pub(crate) fn query(&self) -> &ResolvedQuery {
+        &self.query
+    }
+
+    /// What one unit of the objective is in T⁻¹ times the answer.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Counts the solver's public tolerance on each of two values.
+    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
+        self.solver = 2.0 * self.unit * tolerance;
+        self
+    }
+}
+
+impl Certificate for Radius {
+    fn name(&self) -> &'static str {
+        "radius"
+    }
+
+    fn statement(&self) -> String {
+        format!(
+            "radius: the feasible set is public and bounded, so private linear costs move the optimal value by at most {} between neighbours, and the released cost is that value plus a public constant{}; it covers the private linear costs",
+            short(self.bound, 9),
+            solver_text(self.solver)
+        )
+    }
+
+    fn bound(&self) -> f64 {
+        self.bound + self.solver
+    }
+
+    fn norm(&self) -> Norm {
+        Norm::L1
+    }
+}
+
+/// Each parameter's public width times its radius.
+fn moved_by(affine: &AffineMap, radii: &[f64]) -> Result<Vec<f64>> {
+    let pairs = affine.parameters().iter().zip(radii);
+    pairs
+        .map(|(parameter, radius)| match parameter.bounds() {
+            Some((low, high)) => Ok((high - low) * radius),
+            None => refuse(
+                format!(
+                    "`{}` has no public bounds, so it may move without limit",
+                    parameter.name()
+                ),
+                "public bounds on every parameter, or an adjacency with an alpha",
+            ),
+        })
+        .collect()
+}
+
+/// max |Σ coef·x_j| over the public set, for each parameter, from above.
+fn radii(affine: &AffineMap, settings: &Settings) -> Result<Vec<f64>> {
+    let base = affine.template();
+    let mut intervals = Intervals::unbounded(base.columns());
+    intervals.propagate(base);
+    affine
+        .parameters()
+        .iter()
+        .map(|parameter| {
+            let mut row = vec![0.0; base.columns()];
+            for location in parameter.locations() {
+                if let Place::Q(j) = location.place {
+                    row[j] += location.coef;
+                }
+            }
+            let named = (0..row.len()).filter(|&j| row[j] != 0.0);
+            let outer: f64 = named
+                .clone()
+                .map(|j| row[j].abs() * intervals.size(j))
+                .sum();
+            let solved = if affine.len() <= SOLVED {
+                [1.0, -1.0]
+                    .iter()
+                    .map(|sign| largest_over(base, &row, *sign, &intervals, settings))
+                    .try_fold(0.0f64, |m, v| v.map(|v| m.max(v)))
+            } else {
+                None
+            };
+            let radius = solved.map_or(outer, |v| v.min(outer));
+            if radius.is_finite() {
+                return Ok(radius);
+            }
+            let open = named.clone().find(|&j| !intervals.is_bounded(j));
+            refuse(
+                format!(
+                    "`{}` prices `{}`, which the public constraints do not bound",
+                    parameter.name(),
+                    open.map_or(String::new(), |j| base.variable_name(j))
+                ),
+                "public bounds on the variables with private costs",
+            )
+        })
+        .collect()
+}
+
+/// max sign·row'x over the set, from above by a multiplier; `None` without a proof.
+fn largest_over(
+    base: &Program,
+    row: &[f64],
+    sign: f64,
+    intervals: &Intervals,
+    settings: &Settings,
+) -> Option<f64> {
+    let q: Vec<f64> = row.iter().map(|v| -sign * v).collect();
+    let cones = base.constraints().iter().map(|c| c.cone().clone());
+    let n = base.columns();
+    let program = Program::assembled(
+        Sparse::zeros(n, n),
+        q,
+        base.a().clone(),
+        base.b().to_vec(),
+        0.0,
+        cones.collect(),
+    );
+    let Outcome::Optimal(solution) = solve(&program, settings) else {
+        return None;
+    };
+    let precision = Precision {
+        measure: Measure::Value,
+        tolerance: f64::INFINITY,
+        known: Vec::new(),
+        inside: None,
+    };
+    let proven = precision
+        .prove(&program, &solution, intervals, settings)
+        .ok()?;
+    let bound = -program.objective(&proven.x) + proven.error;
+    bound.is_finite().then_some(bound * (1.0 + 1e-9))
+}
+
+/// u − q(θ)'x = 0, minimise u.
+fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
+    let base = affine.template();
+    let (m, n) = (base.rows(), base.columns());
+    let private = affine.private_costs();
+    let mut triplets: Vec<(usize, usize, f64)> = base.a().entries().collect();
+    for j in 0..n {
+        if base.q()[j] != 0.0 || private[j] {
+            triplets.push((m, j, -base.q()[j]));
+        }
+    }
+    triplets.push((m, n, 1.0));
+    let mut b = base.b().to_vec();
+    b.push(0.0);
+    let mut q = vec![0.0; n];
+    q.push(1.0);
+    let mut variables: Vec<NewVariables> = base
+        .variables()
+        .iter()
+        .map(|v| NewVariables {
+            name: v.name().into(),
+            len: v.range().len(),
+            stage: v.stage(),
+            decision: v.is_decision(),
+        })
+        .collect();
+    variables.push(NewVariables {
+        name: COST.into(),
+        len: 1,
+        stage: Stage::Recourse,
+        decision: true,
+    });
+    let mut constraints: Vec<NewConstraint> = base
+        .constraints()
+        .iter()
+        .map(|c| NewConstraint {
+            name: c.name().into(),
+            cone: c.cone().clone(),
+            holds: c.holds(),
+            rows: c.range().map(|i| base.row_name(i)).collect(),
+        })
+        .collect();
+    constraints.push(NewConstraint {
+        name: "cost of the decision".into(),
+        cone: Cone::Zero(1),
+        holds: Holds::WithNoise,
+        rows: Vec::new(),
+    });
+    let a = Sparse::assemble(m + 1, n + 1, &triplets);
+    let p = Sparse::zeros(n + 1, n + 1);
+    let program = Program::new(p, q, a, b, variables, constraints)?.with_constant(base.constant());
+    let parameters = affine.parameters().iter().map(|parameter| {
+        let places = parameter
+            .locations()
+            .iter()
+            .filter_map(|l| match l.place {
+                Place::Q(j) => Some(Location::new(Place::A(m, j), -l.coef)),
+                _ => None,
+            })
+            .collect();
+        let mut moved = Parameter::new(parameter.name()).at_all(places);
+        if let Some((low, high)) = parameter.bounds() {
+            moved = moved.clipped(low, high);
+        }
+        if let Some(nominal) = parameter.nominal_value() {
+            moved = moved.nominal(nominal);
+        }
+        moved
+    });
+    let map = AffineMap::new(program, parameters.collect())?;
+    let query = ResolvedQuery {
+        rows: vec![vec![(n, 1.0)]],
+        labels: vec!["cost".into()],
+        slope: None,
+        value_factor: Some(1.0),
+    };
+    Ok((map, query))
+}

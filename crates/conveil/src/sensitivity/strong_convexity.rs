@@ -1,0 +1,213 @@
+//! M8c. Strong convexity: private linear costs q, public P ≻ 0 and a public feasible set.
+//! ‖x̄(q) − x̄(q')‖ in P is at most ‖q − q'‖ in P⁻¹, whatever the tightening and the recourse.
+
+use super::Certificate;
+use super::envelope::solver_text;
+use super::metric::Metric;
+use super::precision::Curvature;
+use crate::ask::{Adjacency, Norm};
+use crate::digits::short;
+use crate::error::{Error, Result};
+use crate::program::{AffineMap, DataMap, Location, Place};
+use crate::risk::Risk;
+use std::sync::Arc;
+
+/// A strongly convex program of which the linear cost is private.
+///
+/// # Guarantee
+/// With g = P^{-1/2}(q − q'), the mean decision moves by a y with ‖y − g/2‖ ≤ ‖g‖/2 in the coordinates of P^{1/2}: it is
+/// the proximal point of a public convex function (the objective of the recourse and every constraint are public).
+#[derive(Clone, Debug)]
+pub struct StrongConvexity {
+    curvature: Arc<Curvature>,
+    norm: Norm,
+    bound: f64,
+    /// What the answer moves per unit of ‖Δx̄‖ in P.
+    stretch: f64,
+    /// sup ‖g‖₂.
+    reach: f64,
+    solver: f64,
+}
+
+impl StrongConvexity {
+    /// Checks on public structure: only q is private, P is positive definite on what q and the query touch, the
+    /// objective is the expected one.
+    pub(crate) fn new(
+        map: &dyn DataMap,
+        curvature: Option<Arc<Curvature>>,
+        metric: Option<Metric>,
+        risk: &Risk,
+        adjacency: &Adjacency,
+        norm: Norm,
+    ) -> Result<Self> {
+        let what = "a certificate by strong convexity";
+        let instead = "a declared or sampled sensitivity";
+        let refuse = |why: String| Err(Error::refused(what, why, instead));
+        let Some(affine) = map.affine() else {
+            return refuse(
+                "the program depends on the data in a way that cannot be inspected".into(),
+            );
+        };
+        for parameter in affine.parameters() {
+            let elsewhere = |l: &&Location| !matches!(l.place, Place::Q(_));
+            if let Some(location) = parameter.locations().iter().find(elsewhere) {
+                return refuse(format!(
+                    "it covers private linear costs only, but `{}` enters at {}",
+                    parameter.name(),
+                    location.place
+                ));
+            }
+        }
+        let Some(curvature) = curvature else {
+            return refuse(
+                "the quadratic cost is not positive definite on the variables it names".into(),
+            );
+        };
+        let Some(metric) = metric else {
+            return refuse(
+                "the query names a variable on which the quadratic cost is not positive definite"
+                    .into(),
+            );
+        };
+        if risk.weighs_cvar() || risk.has_limit() {
+            return refuse("CVaR ties the private costs to the noise".into());
+        }
+        let costs = cost_moves(affine, &curvature)?;
+        let (bound, reach) = over_adjacency(affine, adjacency, &metric, norm, &costs)?;
+        if !(bound > 0.0) {
+            return refuse("the data do not move the answer at all".into());
+        }
+        Ok(StrongConvexity {
+            curvature,
+            norm,
+            bound,
+            stretch: metric.stretch(norm),
+            reach,
+            solver: 0.0,
+        })
+    }
+
+    pub(crate) fn curvature(&self) -> Arc<Curvature> {
+        self.curvature.clone()
+    }
+
+    /// sup ‖g‖₂: what a solver's error in P is compared with.
+    pub(crate) fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Counts the solver's public tolerance, in P, on each of two answers.
+    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
+        self.solver = 2.0 * self.stretch * tolerance;
+        self
+    }
+}
+
+impl Certificate for StrongConvexity {
+    fn name(&self) -> &'static str {
+        "strong convexity"
+    }
+
+    fn statement(&self) -> String {
+        format!(
+            "strong convexity: the quadratic cost is public and positive definite and the feasible set is public, so private linear costs move the answer by at most {} in the {} norm{}; it covers the private linear costs",
+            short(self.bound, 9),
+            self.norm.symbol(),
+            solver_text(self.solver)
+        )
+    }
+
+    fn bound(&self) -> f64 {
+        self.bound + self.solver
+    }
+
+    fn norm(&self) -> Norm {
+        self.norm
+    }
+}
+
+/// L⁻¹G by columns: how each parameter moves q, in P^{-1/2}.
+fn cost_moves(affine: &AffineMap, curvature: &Curvature) -> Result<Vec<Vec<f64>>> {
+    affine
+        .parameters()
+        .iter()
+        .map(|parameter| {
+            let mut column = vec![0.0; curvature.columns.len()];
+            for location in parameter.locations() {
+                if let Place::Q(j) = location.place {
+                    let Some(place) = curvature.place(j) else {
+                        return Err(Error::refused(
+                            "a certificate by strong convexity",
+                            format!(
+                                "`{}` is a cost of `{}`, on which the quadratic cost is not positive definite",
+                                parameter.name(),
+                                affine.template().variable_name(j)
+                            ),
+                            "a small quadratic cost on that variable",
+                        ));
+                    };
+                    column[place] += location.coef;
+                }
+            }
+            Ok(curvature.half_inverse(&column))
+        })
+        .collect()
+}
+
+/// The bound on the answer, and sup ‖g‖₂, over neighbours.
+fn over_adjacency(
+    affine: &AffineMap,
+    adjacency: &Adjacency,
+    metric: &Metric,
+    norm: Norm,
+    costs: &[Vec<f64>],
+) -> Result<(f64, f64)> {
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let each = |norm: Norm| costs.iter().map(move |g| metric.firm(norm, g));
+    let sizes = || costs.iter().map(|g| crate::program::norm(g));
+    match adjacency {
+        Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => Ok((
+            alpha * largest(&mut each(norm)),
+            alpha * largest(&mut sizes()),
+        )),
+        Adjacency::L2 { alpha } => {
+            let reach = super::metric::largest_singular(costs);
+            Ok((alpha * metric.firm_over_ball(norm, costs), alpha * reach))
+        }
+        Adjacency::OneRecord { .. } | Adjacency::Universe => {
+            let len = match adjacency {
+                Adjacency::OneRecord { len } => (*len).max(1),
+                _ => costs.len(),
+            };
+            let mut worst = (0.0f64, 0.0f64);
+            let widths: Vec<f64> = affine
+                .parameters()
+                .iter()
+                .map(|p| {
+                    p.bounds().map(|(low, high)| high - low).ok_or_else(|| {
+                        Error::refused(
+                            "a certificate by strong convexity for this adjacency",
+                            format!(
+                                "`{}` has no public bounds, so it may move without limit",
+                                p.name()
+                            ),
+                            "public bounds on every parameter, or an adjacency with an alpha",
+                        )
+                    })
+                })
+                .collect::<Result<_>>()?;
+            for start in (0..costs.len()).step_by(len) {
+                let range = start..(start + len).min(costs.len());
+                let answer: f64 = range
+                    .clone()
+                    .map(|i| widths[i] * metric.firm(norm, &costs[i]))
+                    .sum();
+                let reach: f64 = range
+                    .map(|i| widths[i] * crate::program::norm(&costs[i]))
+                    .sum();
+                worst = (worst.0.max(answer), worst.1.max(reach));
+            }
+            Ok(worst)
+        }
+    }
+}
