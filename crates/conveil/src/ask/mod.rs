@@ -438,6 +438,11 @@ impl Ask {
         self
     }
 
+    /// The adjacency, once stated.
+    pub fn stated_adjacency(&self) -> Option<&Adjacency> {
+        self.adjacency.as_ref()
+    }
+
     /// The same ask at another ε.
     pub fn with_epsilon(mut self, epsilon: f64) -> Self {
         self.privacy = self.privacy.map(|p| p.with_epsilon(epsilon));

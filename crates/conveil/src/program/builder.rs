@@ -77,6 +77,20 @@ impl Builder {
         ParameterHandle(self.parameters.len() - 1)
     }
 
+    /// A private parameter with public bounds, to which its value is clipped.
+    pub fn parameter_within(&mut self, name: &str, low: f64, high: f64) -> ParameterHandle {
+        self.parameters
+            .push(Parameter::new(name).clipped(low, high));
+        ParameterHandle(self.parameters.len() - 1)
+    }
+
+    /// A public value that the private one is expected to be near.
+    pub fn nominal(&mut self, parameter: ParameterHandle, value: f64) {
+        if let Some(own) = self.parameters.get_mut(parameter.0) {
+            *own = own.clone().nominal(value);
+        }
+    }
+
     /// The linear part of the objective; parts add up.
     pub fn minimize(&mut self, expression: impl Into<Affine>) {
         self.objective += expression.into();
