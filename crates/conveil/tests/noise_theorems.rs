@@ -261,6 +261,51 @@ fn the_shaped_laplace_bound_is_attained_on_a_half_space() {
     }
 }
 
+/// With T = (QP⁻¹Q')^½ the shaped answer is Wz for z = P^½x and some W with WW' = I: the first r of n coordinates, up
+/// to a rotation. It lies in the ball around Wg/2 of radius ‖g‖₂/2, with the whole of g: one that W does not see still
+/// moves the answer.
+#[test]
+fn an_answer_with_fewer_numbers_than_variables_needs_the_whole_of_g() {
+    // g = e₂ pushed along a half-plane at 45°: the first coordinate moves by ½, though Wg = 0.
+    let diagonal = [vec![0.5f64.sqrt(), 0.5f64.sqrt()]];
+    let (from, to) = (
+        project(&diagonal, &[2.0, 2.0]).unwrap(),
+        project(&diagonal, &[2.0, 3.0]).unwrap(),
+    );
+    assert!(((to[0] - from[0]).abs() - 0.5).abs() < 1e-12);
+
+    let mut sampler = Sampler::new(20260801, 1);
+    for r in [1usize, 2] {
+        let (mut worst1, mut worst2, mut seen) = (0.0f64, 0.0f64, 0.0f64);
+        for case in 0..100_000 {
+            let mut draw = || -> Vec<f64> { (0..3).map(|_| sampler.unit_normal()).collect() };
+            let normals: Vec<Vec<f64>> = (0..1 + case % 3)
+                .map(|_| {
+                    let v = draw();
+                    let length = dot(&v, &v).sqrt();
+                    v.iter().map(|x| x / length).collect()
+                })
+                .collect();
+            let (x, g) = (draw(), draw());
+            let moved: Vec<f64> = x.iter().zip(&g).map(|(x, g)| x + g).collect();
+            let (Some(from), Some(to)) = (project(&normals, &x), project(&normals, &moved)) else {
+                continue;
+            };
+            let step: Vec<f64> = to.iter().zip(&from).map(|(a, b)| a - b).take(r).collect();
+            let (part, whole) = (&g[..r], dot(&g, &g).sqrt());
+            worst1 = worst1.max(l1(&step) / (0.5 * (l1(part) + (r as f64).sqrt() * whole)));
+            let euclidean = dot(&step, &step).sqrt();
+            worst2 = worst2.max(euclidean / (0.5 * (dot(part, part).sqrt() + whole)));
+            seen = seen.max(l1(&step) / certified(part));
+        }
+        println!(
+            "{r} of 3 numbers: {worst1:.4} of the ℓ₁ bound, {worst2:.4} of the ℓ₂ one; with Wg for g: {seen:.1}"
+        );
+        assert!(worst1 <= 1.0 + 1e-9 && worst2 <= 1.0 + 1e-9);
+        assert!(seen > 10.0);
+    }
+}
+
 /// min ½x'Px − θ'x, P = diag(4, 9), over a half-plane: the same counterexample as a program, T = P^{-½}.
 #[test]
 fn a_solved_quadratic_program_moves_further_than_the_l1_norm_says() {
