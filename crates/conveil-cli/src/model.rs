@@ -30,9 +30,13 @@ pub fn map(inputs: &Inputs) -> Result<AffineMap, Failure> {
                 .map(|entry| Location::new(place(entry.value.place), entry.value.coef))
                 .collect();
             let named = Parameter::new(parameter.name.value.as_str()).at_all(locations);
-            match parameter.bounds {
+            let bounded = match parameter.bounds {
                 None => named,
                 Some((low, high)) => named.clipped(low, high),
+            };
+            match parameter.nominal {
+                None => bounded,
+                Some(nominal) => bounded.nominal(nominal),
             }
         })
         .collect();

@@ -9,8 +9,8 @@ use conveil::solve::{Cancel, Settings};
 use conveil_read::Located;
 use conveil_read::spec::{
     Adjacency, BlockEta, Calibration, Factor, Feasibility, FeasibilityBlock, Mechanism, Method,
-    Objective, Private, Release, Risk, RiskForm, SampleSize, SampledMap, Sensitivity, Spec, Split,
-    Universe, VariableRef, VarianceControl, Weight,
+    Objective, Private, Release, Risk, RiskForm, SampleSize, SampledMap, Sensitivity, Shape, Spec,
+    Split, Universe, VariableRef, VarianceControl, Weight,
 };
 
 use crate::failure::Failure;
@@ -33,7 +33,10 @@ pub fn ask(inputs: &Inputs, map: &dyn DataMap, cancel: &Cancel) -> Result<Ask, F
         .risk(risk(&spec.risk))
         .settings(settings);
     if let Some(shape) = &spec.query.shape {
-        ask = ask.shape(shape.value.clone());
+        ask = match &shape.value {
+            Shape::Rows(rows) => ask.shape(rows.clone()),
+            Shape::Curvature => ask.shaped_by_curvature(),
+        };
     }
     if let Some(step) = spec.lattice.step {
         ask = ask.lattice(step);
@@ -194,6 +197,10 @@ fn sensitivity(spec: &Spec) -> conveil::Result<Request> {
                 SampledMap::Deterministic => ask::MapKind::Deterministic,
             },
         }),
+        Sensitivity::Envelope { price } => Request::Envelope { price: *price },
+        Sensitivity::Radius => Request::Radius,
+        Sensitivity::StrongConvexity => Request::StrongConvexity,
+        Sensitivity::RegularisedErm => Request::RegularisedErm,
     })
 }
 

@@ -13,6 +13,8 @@ const SMALLEST: &str = include_str!("../../../fuzz/seeds/spec/smallest.toml");
 const EVERY_KEY: &str = include_str!("../../../fuzz/seeds/spec/every-key.toml");
 const AT_MOST: &str = include_str!("../../../fuzz/seeds/spec/discs-at-most.toml");
 const RECORDS: &str = include_str!("../../../fuzz/seeds/spec/records-identity.toml");
+const ENVELOPE: &str = include_str!("../../../fuzz/seeds/spec/envelope.toml");
+const CURVATURE: &str = include_str!("../../../fuzz/seeds/spec/curvature.toml");
 
 #[test]
 fn defaults_fill_what_the_smallest_spec_leaves_out() {
@@ -100,7 +102,7 @@ fn every_key_reaches_its_field() {
     assert_eq!(rows[1][0].weight, -1.0);
     assert_eq!(
         spec.query.shape.as_ref().map(|s| s.value.clone()),
-        Some(vec![vec![1.0, 0.0], vec![0.5, 2.0]])
+        Some(Shape::Rows(vec![vec![1.0, 0.0], vec![0.5, 2.0]]))
     );
     let calibration = Calibration::Classic;
     assert_eq!(
@@ -222,5 +224,63 @@ fn the_shape_of_an_identity_query_leaves_witnesses_out() {
     let query = "release = \"rows\"\nrows = [{ \"x[0]\" = 1.0, y = 2 }, { \"x[2]\" = -1.0 }]\nshape = [[1.0, 0.0], [0.5, 2.0]]";
     assert!(EVERY_KEY.contains(query));
     let spec = seed(&EVERY_KEY.replacen(query, &format!("release = \"identity\"\n{shape}"), 1));
-    assert_eq!(spec.query.shape.map(|shape| shape.value.len()), Some(4));
+    let Some(Shape::Rows(rows)) = spec.query.shape.map(|shape| shape.value) else {
+        panic!("no rows");
+    };
+    assert_eq!(rows.len(), 4);
+}
+
+#[test]
+fn an_envelope_has_a_price_and_public_bounds_of_either_sign() {
+    let spec = seed(ENVELOPE);
+    assert_eq!(
+        spec.privacy.sensitivity.value,
+        Sensitivity::Envelope { price: 1000.0 }
+    );
+    assert_eq!(spec.feasibility.split, Split::Optimise);
+    let public: Vec<_> = spec
+        .private
+        .parameters
+        .iter()
+        .map(|p| (p.bounds, p.nominal))
+        .collect();
+    assert_eq!(
+        public,
+        [
+            (Some((0.0, 120.0)), Some(80.0)),
+            (Some((-30.0, 5.0)), Some(-10.0))
+        ]
+    );
+}
+
+#[test]
+fn every_certificate_has_its_word() {
+    let strong = "by = \"strong-convexity\"";
+    assert!(CURVATURE.contains(strong));
+    for (word, expected) in [
+        ("radius", Sensitivity::Radius),
+        ("strong-convexity", Sensitivity::StrongConvexity),
+        ("erm", Sensitivity::RegularisedErm),
+    ] {
+        let spec = seed(&CURVATURE.replacen(strong, &format!("by = \"{word}\""), 1));
+        assert_eq!(spec.privacy.sensitivity.value, expected);
+        assert_eq!(spec.privacy.sensitivity.value.by(), word);
+    }
+}
+
+#[test]
+fn the_curvature_is_a_shape_for_any_answer() {
+    let spec = seed(CURVATURE);
+    let shape = spec.query.shape.as_ref();
+    assert_eq!(shape.map(|s| &s.value), Some(&Shape::Curvature));
+    assert_eq!(shape.map(|s| (s.line, s.column)), Some((14, 9)));
+}
+
+#[test]
+fn a_nominal_value_may_stand_on_a_bound_or_without_bounds() {
+    let spec = seed(&ENVELOPE.replacen("nominal = 80", "nominal = 120.0", 1));
+    assert_eq!(spec.private.parameters[0].nominal, Some(120.0));
+    let spec = seed(CURVATURE);
+    assert_eq!(spec.private.parameters[1].nominal, Some(0.0));
+    assert_eq!(spec.private.parameters[1].bounds, None);
 }

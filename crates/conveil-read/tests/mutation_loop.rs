@@ -14,6 +14,8 @@ const SPECS: &[&str] = &[
     include_str!("../../../fuzz/seeds/spec/every-key.toml"),
     include_str!("../../../fuzz/seeds/spec/discs-at-most.toml"),
     include_str!("../../../fuzz/seeds/spec/records-identity.toml"),
+    include_str!("../../../fuzz/seeds/spec/envelope.toml"),
+    include_str!("../../../fuzz/seeds/spec/curvature.toml"),
 ];
 
 const PROBLEMS: &[&str] = &[

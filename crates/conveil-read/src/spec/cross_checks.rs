@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Adjacency, BlockEta, ConstraintBlock, Factor, Mechanism, Method, Place, Release, Sensitivity,
-    Spec, Stage, VariableBlock, VariableRef,
+    Shape, Spec, Stage, VariableBlock, VariableRef,
 };
 use crate::spelling::{counted, nearest, quoted};
 use crate::{Located, ReadError};
@@ -185,13 +185,17 @@ fn check_shape(spec: &Spec, name: &str) -> Result<(), ReadError> {
     let Some(shape) = &spec.query.shape else {
         return Ok(());
     };
+    // The curvature fits any answer.
+    let Shape::Rows(rows) = &shape.value else {
+        return Ok(());
+    };
     match answer_size(spec) {
-        Some(size) if size != shape.value.len() => Err(shape.error(
+        Some(size) if size != rows.len() => Err(shape.error(
             name,
             format!(
                 "`shape` is {rows}×{rows}, but the answer has {}",
                 counted(size, "number", "numbers"),
-                rows = shape.value.len()
+                rows = rows.len()
             ),
         )),
         _ => Ok(()),
@@ -237,7 +241,51 @@ fn check_sensitivity(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .error(name, "`per_alpha` needs an adjacency with an alpha")
             .with_help("declare the sensitivity itself: value = 1.0"));
     }
+    check_private_places(spec, name)?;
+    // The envelope looks for data within public bounds (M8a).
+    let parameters = &spec.private.parameters;
+    if let Sensitivity::Envelope { .. } = sensitivity.value
+        && let Some(parameter) = parameters.iter().find(|p| p.bounds.is_none())
+    {
+        return Err(parameter
+            .name
+            .error(
+                name,
+                format!(
+                    "sensitivity by `envelope` needs `bounds` on every parameter, and {} has none",
+                    quoted(&parameter.name.value)
+                ),
+            )
+            .with_help("the bounds must hold every admissible value, of either sign"));
+    }
     Ok(())
+}
+
+/// A certificate is a theorem about one part of the problem: only that part may be private.
+fn check_private_places(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let sensitivity = &spec.privacy.sensitivity.value;
+    let part = match sensitivity {
+        Sensitivity::Envelope { .. } => "b",
+        Sensitivity::Radius | Sensitivity::StrongConvexity => "q",
+        _ => return Ok(()),
+    };
+    let covered = |place: Place| match place {
+        Place::B { .. } => part == "b",
+        Place::Q { .. } => part == "q",
+        Place::A { .. } => false,
+    };
+    let mut entries = spec.private.parameters.iter().flat_map(|p| &p.at);
+    match entries.find(|entry| !covered(entry.value.place)) {
+        None => Ok(()),
+        Some(entry) => Err(entry.error(
+            name,
+            format!(
+                "sensitivity by `{}` is proven for private numbers in {part} only, found {}",
+                sensitivity.by(),
+                entry.value.place
+            ),
+        )),
+    }
 }
 
 /// Methods and factors must be proven for the noise, and factors have rows to serve.

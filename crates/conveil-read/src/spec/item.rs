@@ -209,6 +209,10 @@ impl<'d> Item<'d> {
         self.array()?.iter().map(Item::number).collect()
     }
 
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::String(_))
+    }
+
     pub(super) fn is_array(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::Array(_))
     }

@@ -75,6 +75,31 @@ pub enum Sensitivity {
         /// `on` (`released`): which map is sampled.
         on: SampledMap,
     },
+    /// `envelope`: a certificate for the optimal value with a private right-hand side.
+    Envelope {
+        /// `price`: the public price of deviating from the data by one unit, > 0.
+        price: f64,
+    },
+    /// `radius`: a certificate for the optimal value with a private cost over a public bounded set.
+    Radius,
+    /// `strong-convexity`: a certificate for a private linear term beside a public quadratic cost.
+    StrongConvexity,
+    /// `erm`: a certificate for a regularised sum of one loss per record.
+    RegularisedErm,
+}
+
+impl Sensitivity {
+    /// The word that `by` has for it.
+    pub fn by(&self) -> &'static str {
+        match self {
+            Sensitivity::Declared { .. } | Sensitivity::DeclaredPerAlpha { .. } => "declared",
+            Sensitivity::Sampled { .. } => "sampled",
+            Sensitivity::Envelope { .. } => "envelope",
+            Sensitivity::Radius => "radius",
+            Sensitivity::StrongConvexity => "strong-convexity",
+            Sensitivity::RegularisedErm => "erm",
+        }
+    }
 }
 
 /// The map whose sensitivity is sampled.
@@ -92,6 +117,16 @@ enum Kind {
     Laplace,
     Gaussian,
     Truncated,
+}
+
+#[derive(Clone, Copy)]
+enum Basis {
+    Declared,
+    Sampled,
+    Envelope,
+    Radius,
+    StrongConvexity,
+    RegularisedErm,
 }
 
 /// Reads `[privacy]`.
@@ -156,12 +191,6 @@ fn read_calibration(table: &mut Table, epsilon: f64) -> Result<Calibration, Read
 
 fn read_sensitivity(item: Item) -> Result<Sensitivity, ReadError> {
     let mut table = item.table("`sensitivity`")?;
-    // Other certificates have other keys: say so before complaining about these.
-    if let Some(by) = table.peek("by")
-        && let name @ ("envelope" | "radius" | "strong-convexity" | "erm") = by.text()?
-    {
-        return Err(by.error(format!("certificate `{name}` is not part of this version")));
-    }
     table.known(&[
         "by",
         "value",
@@ -172,31 +201,59 @@ fn read_sensitivity(item: Item) -> Result<Sensitivity, ReadError> {
         "seed",
         "size",
         "on",
+        "price",
     ])?;
     let by = table.required("by", "by = \"declared\"")?;
-    let declared = by.choice(&[("declared", true), ("sampled", false)])?;
-    let sensitivity = if declared {
-        read_declared(&mut table)?
-    } else {
-        Sensitivity::Sampled {
-            gamma: table.required("gamma", "gamma = 0.1")?.proper_fraction()?,
-            beta: table.required("beta", "beta = 0.1")?.proper_fraction()?,
-            seed: match table.optional("seed") {
-                None => 1,
-                Some(seed) => seed.whole()?,
-            },
-            size: feasibility::read_sample_size(&mut table)?,
-            on: match table.optional("on") {
-                None => SampledMap::default(),
-                Some(on) => on.choice(&[
-                    ("released", SampledMap::Released),
-                    ("deterministic", SampledMap::Deterministic),
-                ])?,
-            },
-        }
+    let sensitivity = match by.choice(&[
+        ("declared", Basis::Declared),
+        ("sampled", Basis::Sampled),
+        ("envelope", Basis::Envelope),
+        ("radius", Basis::Radius),
+        ("strong-convexity", Basis::StrongConvexity),
+        ("erm", Basis::RegularisedErm),
+    ])? {
+        Basis::Declared => read_declared(&mut table)?,
+        Basis::Sampled => read_sampled(&mut table)?,
+        Basis::Envelope => Sensitivity::Envelope {
+            price: read_price(&mut table)?,
+        },
+        Basis::Radius => Sensitivity::Radius,
+        Basis::StrongConvexity => Sensitivity::StrongConvexity,
+        Basis::RegularisedErm => Sensitivity::RegularisedErm,
     };
-    table.finish(&format!("in a {} sensitivity", by.text()?))?;
+    table.finish(&format!("in a sensitivity by `{}`", by.text()?))?;
     Ok(sensitivity)
+}
+
+fn read_sampled(table: &mut Table) -> Result<Sensitivity, ReadError> {
+    Ok(Sensitivity::Sampled {
+        gamma: table.required("gamma", "gamma = 0.1")?.proper_fraction()?,
+        beta: table.required("beta", "beta = 0.1")?.proper_fraction()?,
+        seed: match table.optional("seed") {
+            None => 1,
+            Some(seed) => seed.whole()?,
+        },
+        size: feasibility::read_sample_size(table)?,
+        on: match table.optional("on") {
+            None => SampledMap::default(),
+            Some(on) => on.choice(&[
+                ("released", SampledMap::Released),
+                ("deterministic", SampledMap::Deterministic),
+            ])?,
+        },
+    })
+}
+
+/// The price is policy: it has no default that could be right.
+fn read_price(table: &mut Table) -> Result<f64, ReadError> {
+    match table.optional("price") {
+        Some(price) => price.positive(),
+        None => Err(table
+            .error("sensitivity by `envelope` needs `price`")
+            .with_help(
+                "price = 1000.0 is what deviating from the data by one unit costs, a public number: the value of lost load, a price cap",
+            )),
+    }
 }
 
 fn read_declared(table: &mut Table) -> Result<Sensitivity, ReadError> {

@@ -70,6 +70,8 @@ pub struct Parameter {
     pub at: Vec<Located<Entry>>,
     /// `bounds`: public bounds lo < hi that the value is clipped to.
     pub bounds: Option<(f64, f64)>,
+    /// `nominal`: a public value that stands for the private one where no data may be used; within the bounds.
+    pub nominal: Option<f64>,
 }
 
 /// A number of the problem that reads coef·θ + offset, whatever the file says there; where several
@@ -211,18 +213,27 @@ fn read_parameters(item: Item) -> Result<Vec<Parameter>, ReadError> {
     let mut names = Names::default();
     let mut parameters = Vec::new();
     for mut table in item.tables("private.parameter")? {
-        table.known(&["name", "value", "at", "bounds"])?;
+        table.known(&["name", "value", "at", "bounds", "nominal"])?;
+        let name = names.add(&table.required("name", "name = \"d3\"")?)?;
+        let value = match table.optional("value") {
+            None => None,
+            Some(value) => Some(value.number()?),
+        };
+        let at = read_entries(table.required("at", "at = [{ in = \"b\", row = 3 }]")?)?;
+        let bounds = match table.optional("bounds") {
+            None => None,
+            Some(bounds) => Some(read_bounds(bounds)?),
+        };
+        let nominal = match table.optional("nominal") {
+            None => None,
+            Some(nominal) => Some(read_nominal(nominal, bounds)?),
+        };
         parameters.push(Parameter {
-            name: names.add(&table.required("name", "name = \"d3\"")?)?,
-            value: match table.optional("value") {
-                None => None,
-                Some(value) => Some(value.number()?),
-            },
-            at: read_entries(table.required("at", "at = [{ in = \"b\", row = 3 }]")?)?,
-            bounds: match table.optional("bounds") {
-                None => None,
-                Some(bounds) => Some(read_bounds(bounds)?),
-            },
+            name,
+            value,
+            at,
+            bounds,
+            nominal,
         });
     }
     if parameters.is_empty() {
@@ -284,6 +295,18 @@ fn read_bounds(item: Item) -> Result<(f64, f64), ReadError> {
         [low, high] if low < high => Ok((low, high)),
         [low, high] => Err(item.error(format!("{item} must increase, found [{low:?}, {high:?}]"))),
         ref other => Err(item.error(format!("{item} must be two numbers, found {}", other.len()))),
+    }
+}
+
+fn read_nominal(item: Item, bounds: Option<(f64, f64)>) -> Result<f64, ReadError> {
+    let nominal = item.number()?;
+    match bounds {
+        Some((low, high)) if !(low..=high).contains(&nominal) => Err(item
+            .error(format!(
+                "{item} must lie within `bounds`, [{low:?}, {high:?}], found {nominal:?}"
+            ))
+            .with_help("the bounds must hold every admissible value, of either sign")),
+        _ => Ok(nominal),
     }
 }
 

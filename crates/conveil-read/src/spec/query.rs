@@ -11,8 +11,17 @@ use crate::{Located, ReadError};
 pub struct Query {
     /// `release` and the keys that go with it.
     pub release: Release,
-    /// `shape`: the square matrix T by rows, finite; the identity if absent.
-    pub shape: Option<Located<Vec<Vec<f64>>>>,
+    /// `shape`: the matrix T; the identity if absent.
+    pub shape: Option<Located<Shape>>,
+}
+
+/// The shape T of the noise: the answer is Qx̄ + Tζ.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// T by rows: square, finite.
+    Rows(Vec<Vec<f64>>),
+    /// `curvature`: T = (QP⁻¹Q')^½ of a quadratic cost.
+    Curvature,
 }
 
 /// What is released.
@@ -121,7 +130,16 @@ fn read_variables(table: &mut Table) -> Result<Option<Vec<Located<VariableRef>>>
     }
 }
 
-fn read_shape(item: Item) -> Result<Vec<Vec<f64>>, ReadError> {
+fn read_shape(item: Item) -> Result<Shape, ReadError> {
+    if item.is_text() {
+        return match item.choice(&[("curvature", ())]) {
+            Ok(()) => Ok(Shape::Curvature),
+            Err(error) if error.help.is_some() => Err(error),
+            Err(error) => {
+                Err(error.with_help("or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]"))
+            }
+        };
+    }
     let rows = item.filled_array()?;
     let mut shape = Vec::new();
     for (index, row_item) in rows.iter().enumerate() {
@@ -135,5 +153,5 @@ fn read_shape(item: Item) -> Result<Vec<Vec<f64>>, ReadError> {
         }
         shape.push(row);
     }
-    Ok(shape)
+    Ok(Shape::Rows(shape))
 }
