@@ -132,7 +132,7 @@ fn grid() -> AffineMap {
     let g = m.variable("g", 3);
     let f = m.variable("flow", 1);
     let d0 = m.parameter_within("load 0", -5.0, 60.0);
-    let d1 = m.parameter_within("load 1", 0.0, 60.0);
+    let d1 = m.parameter_within("load 1", 0.0, 70.0);
     m.nominal(d0, 20.0);
     m.nominal(d1, 30.0);
     m.minimize(g.dot(&[10.0, 40.0, 25.0]));
@@ -190,17 +190,17 @@ fn an_enveloped_value_exists_for_every_dataset() {
     let map = grid();
     let plan = Plan::new(&map, cost_ask(30.0)).unwrap();
     assert!(!plan.guarantee().privacy_text().contains("given that"));
-    // The line and the generator at the second bus carry 65 at most; at 60 and this noise the plain program is stuck.
+    // The line and the generator at the second bus bring 65 at most.
     let plain = cost_ask(30.0).declared(30.0, "a test");
     let plain = Plan::new(&map, plain).unwrap();
-    assert!(plain.released().at(&[60.0, 60.0]).is_err());
-    let decided = plan.released().at(&[60.0, 60.0]).unwrap();
+    assert!(plain.released().at(&[60.0, 70.0]).is_err());
+    let decided = plan.released().at(&[60.0, 70.0]).unwrap();
     let correction = decided.correction.unwrap();
     assert!(
         !correction.at_the_data && correction.distance > 1.0,
         "{correction:?}"
     );
-    let report = plan.curate(&[60.0, 60.0]).unwrap();
+    let report = plan.curate(&[60.0, 70.0]).unwrap();
     let text = report.report().to_string();
     assert!(text.contains("the data were corrected by"), "{text}");
     assert!(text.contains("infeasible at the data"), "{text}");
@@ -619,21 +619,11 @@ fn what_a_certificate_does_not_cover_is_refused() {
         outside,
         "-1 of parameter `load` lies outside its public bounds",
     );
-    // A linear cost has no strong convexity, a private price no envelope, a free variable no proof.
+    // A linear cost has no strong convexity.
     says(
         refusal(&blend(), identity(Request::StrongConvexity)),
         "not positive definite",
     );
-    let mut m = Builder::new();
-    let x = m.variable("x", 2);
-    let d = m.parameter_within("load", 0.0, 5.0);
-    m.minimize(x.at(0) + 0.5 * x.at(1));
-    m.at_most("need", d, x.at(0) + x.at(1));
-    m.at_most("some", 0.0, x.at(0));
-    m.at_most("more", x.at(0) - 5.0, x.at(1));
-    m.at_most("top", x.at(0), 50.0);
-    let open = refusal(&m.build_map().unwrap(), cost_ask(2.0));
-    says(open, "has no public bounds");
     // Noise that fits for no dataset is a public fact.
     let never = refusal(&grid(), cost_ask(1e5).privacy(Privacy::laplace(0.01)));
     says(never, "not with this noise");

@@ -177,9 +177,10 @@ impl<'m> Skeleton<'m> {
     ) -> Error {
         let name = self.map.at(public).ok().and_then(|program| {
             let lifted = released.lifted(&program, 0).ok()?;
-            let intervals = certified
-                .precision(0.0)
-                .intervals(lifted.program(), Some(&program));
+            let intervals =
+                certified
+                    .precision(0.0)
+                    .intervals(lifted.program(), Some(&program), f64::INFINITY);
             let open = (0..program.columns()).find(|&j| !intervals.is_bounded(j))?;
             Some(program.variable_name(open))
         });

@@ -81,7 +81,8 @@ impl<'m> Plan<'m> {
         let certified = skeleton.certified.take();
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
         let guarantee = Guarantee::new(&ask, &released, basis, sensitivity);
-        let warnings = warnings::collect(map, &ask, released.plain().unwrap_or(&released));
+        let own = released.plain().unwrap_or(&released);
+        let warnings = warnings::collect(own.map(), &ask, own);
         Ok(Plan {
             ask,
             released,

@@ -384,8 +384,7 @@ impl<'m> ReleasedMap<'m> {
             return Ok((solution, None));
         };
         let mean = self.design.holds_at_the_mean().then_some(program);
-        let intervals = precision.intervals(lifted.program(), mean);
-        let proven = precision.prove(lifted.program(), &solution, &intervals, &self.settings)?;
+        let proven = precision.prove(lifted.program(), &solution, mean, &self.settings)?;
         solution.objective = lifted.program().objective(&proven.x);
         solution.residuals = Residuals::of(lifted.program(), &proven.x, &solution.z);
         solution.x = proven.x;

@@ -1,4 +1,4 @@
-//! Bounds on every variable that linear rows imply: a row whose other terms are bounded bounds its last one.
+//! Bounds on every variable that the rows imply: a row whose other terms are bounded bounds its last one.
 
 use crate::program::{Cone, Program};
 
@@ -60,21 +60,13 @@ impl Intervals {
         }
     }
 
-    /// Follows the linear rows of the program.
-    pub(crate) fn propagate(&mut self, program: &Program) {
-        let by_rows = program.a().by_rows();
-        // Rows a'x ≤ b, an equality as two of them.
-        let mut rows: Vec<(usize, f64)> = Vec::new();
-        for block in program.constraints() {
-            match block.cone() {
-                Cone::Nonnegative(_) => rows.extend(block.range().map(|i| (i, 1.0))),
-                Cone::Zero(_) => rows.extend(block.range().flat_map(|i| [(i, 1.0), (i, -1.0)])),
-                _ => {}
-            }
-        }
+    /// Follows the linear rows of the program, those that its cones imply, and `more` of the form a'x ≤ b.
+    pub(crate) fn propagate(&mut self, program: &Program, more: Vec<Row>) {
+        let mut rows = linear_rows(program);
+        rows.extend(more);
         let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); program.columns()];
-        for (index, &(i, _)) in rows.iter().enumerate() {
-            for &(j, v) in by_rows.row(i) {
+        for (index, (terms, _)) in rows.iter().enumerate() {
+            for &(j, v) in terms {
                 if v != 0.0 {
                     of_column[j].push(index);
                 }
@@ -84,8 +76,8 @@ impl Intervals {
         let mut waits = vec![true; rows.len()];
         while let Some(index) = queue.pop_front() {
             waits[index] = false;
-            let (i, sign) = rows[index];
-            for j in self.tighten(by_rows.row(i), sign, program.b()[i]) {
+            let (terms, b) = &rows[index];
+            for j in self.tighten(terms, *b) {
                 for &other in &of_column[j] {
                     if !waits[other] {
                         waits[other] = true;
@@ -95,20 +87,20 @@ impl Intervals {
             }
         }
         for _ in 0..ROUNDS {
-            for &(i, sign) in &rows {
-                self.tighten(by_rows.row(i), sign, program.b()[i]);
+            for (terms, b) in &rows {
+                self.tighten(terms, *b);
             }
         }
     }
 
-    /// One row sign·a'x ≤ sign·b. Returns the variables of which an end became finite.
-    fn tighten(&mut self, terms: &[(usize, f64)], sign: f64, b: f64) -> Vec<usize> {
+    /// One row a'x ≤ b. Returns the variables of which an end became finite.
+    fn tighten(&mut self, terms: &[(usize, f64)], b: f64) -> Vec<usize> {
         let mut sum = 0.0;
         let mut size = b.abs();
         let mut open = None;
         let mut count = 0;
         for &(j, v) in terms {
-            let least = self.least(j, sign * v);
+            let least = self.least(j, v);
             if least.is_finite() {
                 sum += least;
                 size += least.abs();
@@ -123,8 +115,7 @@ impl Intervals {
         // Rounding never makes an interval too short.
         let slip = 1e-12 * size;
         let mut found = Vec::new();
-        for &(j, v) in terms {
-            let a = sign * v;
+        for &(j, a) in terms {
             if a == 0.0 || (count == 1 && open != Some(j)) {
                 continue;
             }
@@ -133,7 +124,7 @@ impl Intervals {
             } else {
                 sum - self.least(j, a)
             };
-            let end = (sign * b - others + slip) / a;
+            let end = (b - others + slip) / a;
             if a > 0.0 && end < self.high[j] {
                 if self.high[j].is_infinite() {
                     found.push(j);
@@ -148,6 +139,57 @@ impl Intervals {
         }
         found
     }
+}
+
+/// A row a'x ≤ b.
+pub(crate) type Row = (Vec<(usize, f64)>, f64);
+
+/// Linear rows, equalities as two; of a second-order cone |tail| ≤ head entry by entry; of a semidefinite matrix its
+/// diagonal.
+fn linear_rows(program: &Program) -> Vec<Row> {
+    let by_rows = program.a().by_rows();
+    let row = |i: usize| -> Row { (by_rows.row(i).to_vec(), program.b()[i]) };
+    let mut rows = Vec::new();
+    for block in program.constraints() {
+        match block.cone() {
+            Cone::Nonnegative(_) => rows.extend(block.range().map(row)),
+            Cone::Zero(_) => {
+                for i in block.range() {
+                    rows.push(row(i));
+                    rows.push(scaled(row(i), -1.0));
+                }
+            }
+            Cone::SecondOrder(_) => {
+                // b₀ − a₀x ≥ ±(b_k − a_k x), and so b₀ − a₀x ≥ 0.
+                let head = block.range().start;
+                rows.push(row(head));
+                for k in block.range().skip(1) {
+                    for sign in [1.0, -1.0] {
+                        rows.push(sum(row(head), scaled(row(k), sign)));
+                    }
+                }
+            }
+            Cone::PsdTriangle(n) => {
+                let start = block.range().start;
+                rows.extend((0..*n).map(|j| row(start + j * (j + 3) / 2)));
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+fn scaled((terms, b): Row, factor: f64) -> Row {
+    let terms = terms.into_iter().map(|(j, v)| (j, factor * v)).collect();
+    (terms, factor * b)
+}
+
+fn sum(a: Row, b: Row) -> Row {
+    let mut terms = std::collections::BTreeMap::new();
+    for (j, v) in a.0.into_iter().chain(b.0) {
+        *terms.entry(j).or_insert(0.0) += v;
+    }
+    (terms.into_iter().collect(), a.1 + b.1)
 }
 
 #[cfg(test)]
@@ -165,7 +207,7 @@ mod tests {
         m.at_most("third", x.at(2) - x.at(1), 1.0);
         let program = m.build().unwrap();
         let mut intervals = Intervals::unbounded(3);
-        intervals.propagate(&program);
+        intervals.propagate(&program, Vec::new());
         assert!((intervals.low[1] - 6.0).abs() < 1e-9 && (intervals.high[1] - 8.0).abs() < 1e-9);
         assert!(intervals.is_bounded(1) && !intervals.is_bounded(2));
         assert!((intervals.high[2] - 9.0).abs() < 1e-9);

@@ -61,7 +61,10 @@ impl Metric {
     pub(crate) fn firm(&self, norm: Norm, g: &[f64]) -> f64 {
         let size = crate::program::norm(g);
         match norm {
-            Norm::L2 => self.stretch(Norm::L2) * size,
+            Norm::L2 => {
+                let image: Vec<f64> = self.rows.iter().map(|row| dot(row, g)).collect();
+                0.5 * (crate::program::norm(&image) + self.stretch(Norm::L2) * size)
+            }
             Norm::L1 => {
                 let image: f64 = self.rows.iter().map(|row| dot(row, g).abs()).sum();
                 0.5 * (image + self.stretch(Norm::L1) * size)

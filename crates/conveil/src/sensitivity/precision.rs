@@ -108,21 +108,29 @@ pub(crate) struct Proven {
 }
 
 impl Precision {
-    /// The bounds that hold for a lifted program: rows of the mean program first, where the mean decision meets them.
-    pub(crate) fn intervals(&self, lifted: &Program, mean: Option<&Program>) -> Intervals {
-        let columns = mean.map_or(0, Program::columns);
-        let mut intervals = Intervals::unbounded(columns);
+    /// Bounds on an optimal point of a lifted program: from the rows of the mean program, where the mean decision meets
+    /// them, from its own rows, and from its costing no more than `value`, which a feasible point costs.
+    pub(crate) fn intervals(
+        &self,
+        lifted: &Program,
+        mean: Option<&Program>,
+        value: f64,
+    ) -> Intervals {
+        let mut intervals = Intervals::unbounded(mean.map_or(0, Program::columns));
         if let Some(mean) = mean {
             for &(j, low, high) in &self.known {
                 intervals.restrict(j, low, high);
             }
-            intervals.propagate(mean);
+            intervals.propagate(mean, Vec::new());
         }
         let mut intervals = intervals.widened(lifted.columns());
         for &(j, low, high) in &self.known {
             intervals.restrict(j, low, high);
         }
-        intervals.propagate(lifted);
+        // q'x ≤ value, since x'Px is not negative.
+        let cost = lifted.q().iter().copied().enumerate();
+        let cut = cost.filter(|c| c.1 != 0.0).collect();
+        intervals.propagate(lifted, vec![(cut, value - lifted.constant())]);
         intervals
     }
 
@@ -131,12 +139,13 @@ impl Precision {
         &self,
         program: &Program,
         solution: &Solution,
-        intervals: &Intervals,
+        mean: Option<&Program>,
         settings: &Settings,
     ) -> Result<Proven> {
-        let z = into_the_dual_cone(program, &solution.z);
-        let z = self.absorb(program, &solution.x, z, intervals);
         let x = self.inside(program, &solution.x, settings)?;
+        let intervals = self.intervals(program, mean, program.objective(&x));
+        let z = into_the_dual_cone(program, &solution.z);
+        let z = self.absorb(program, &x, z, &intervals);
         let slack = program.slack(&x);
         let residual = residual(program, &x, &z);
         // z's, an equality's rounding counted in full.

@@ -203,7 +203,7 @@ fn moved_by(affine: &AffineMap, radii: &[f64]) -> Result<Vec<f64>> {
 fn radii(affine: &AffineMap, settings: &Settings) -> Result<Vec<f64>> {
     let base = affine.template();
     let mut intervals = Intervals::unbounded(base.columns());
-    intervals.propagate(base);
+    intervals.propagate(base, Vec::new());
     affine
         .parameters()
         .iter()
@@ -222,7 +222,7 @@ fn radii(affine: &AffineMap, settings: &Settings) -> Result<Vec<f64>> {
             let solved = if affine.len() <= SOLVED {
                 [1.0, -1.0]
                     .iter()
-                    .map(|sign| largest_over(base, &row, *sign, &intervals, settings))
+                    .map(|sign| largest_over(base, &row, *sign, settings))
                     .try_fold(0.0f64, |m, v| v.map(|v| m.max(v)))
             } else {
                 None
@@ -245,13 +245,7 @@ fn radii(affine: &AffineMap, settings: &Settings) -> Result<Vec<f64>> {
 }
 
 /// max sign·row'x over the set, from above by a multiplier; `None` without a proof.
-fn largest_over(
-    base: &Program,
-    row: &[f64],
-    sign: f64,
-    intervals: &Intervals,
-    settings: &Settings,
-) -> Option<f64> {
+fn largest_over(base: &Program, row: &[f64], sign: f64, settings: &Settings) -> Option<f64> {
     let q: Vec<f64> = row.iter().map(|v| -sign * v).collect();
     let cones = base.constraints().iter().map(|c| c.cone().clone());
     let n = base.columns();
@@ -272,9 +266,7 @@ fn largest_over(
         known: Vec::new(),
         inside: None,
     };
-    let proven = precision
-        .prove(&program, &solution, intervals, settings)
-        .ok()?;
+    let proven = precision.prove(&program, &solution, None, settings).ok()?;
     let bound = -program.objective(&proven.x) + proven.error;
     bound.is_finite().then_some(bound * (1.0 + 1e-9))
 }
