@@ -76,6 +76,8 @@ pub struct ParameterLine {
     pub enters: Vec<String>,
     /// The public bounds that its value is clipped to.
     pub bounds: Option<(f64, f64)>,
+    /// Its public nominal value.
+    pub nominal: Option<f64>,
 }
 
 /// The guarantee in numbers.
@@ -104,7 +106,7 @@ pub struct GuaranteeLine {
 impl Check {
     /// Collects the facts.
     pub fn new(inputs: &Inputs, plan: &Plan<'_>) -> Self {
-        let map = plan.released().map();
+        let map = plan.model();
         let program = map.template();
         let guarantee = plan.guarantee();
         let universe = wishes::universe(&inputs.spec.private).and_then(Result::ok);
@@ -180,6 +182,7 @@ fn parameter(parameter: &Parameter) -> ParameterLine {
             .map(|location| location.place.to_string())
             .collect(),
         bounds: parameter.bounds(),
+        nominal: parameter.nominal_value(),
     }
 }
 
@@ -238,7 +241,10 @@ impl fmt::Display for Check {
             let bounds = p.bounds.map_or(String::new(), |(low, high)| {
                 format!(", clipped to [{low}, {high}]")
             });
-            format!("{:<width$}  enters {enters}{bounds}", p.name)
+            let nominal = p
+                .nominal
+                .map_or(String::new(), |v| format!(", nominal {v}"));
+            format!("{:<width$}  enters {enters}{bounds}{nominal}", p.name)
         })?;
         if let Some(universe) = &self.universe {
             writeln!(f, "universe: {universe}")?;

@@ -12,6 +12,8 @@ pub const EXAMPLES: &[&str] = &[
     "portfolio",
     "small-sdp",
     "sampled-dispatch",
+    "envelope-dispatch",
+    "least-squares-certified",
 ];
 
 /// Where the example specs stand.

@@ -59,25 +59,22 @@ pub(super) fn curate(plan: &Plan<'_>, theta: &[f64]) -> Result<Curated> {
         (draws, 0x0E0A),
         &batch,
     )?;
+    let own = released.own_view(decided.clone(), theta)?;
     // M8a: the promise is for corrected data; what it means for the data themselves is the curator's to know.
-    let at_the_data = match (&decided.correction, released.plain()) {
-        (Some(correction), Some(plain)) if !correction.at_the_data => {
-            let program = plain.map().at(theta)?;
-            let own = decided.clone().in_own_variables(program);
-            Some(empirical_violation(
-                &own.program,
-                &own.mean,
-                &own.recourse,
-                released.law(),
-                slip,
-                (draws, 0x0E0B),
-                &batch,
-            )?)
-        }
+    let at_the_data = match &decided.correction {
+        Some(correction) if !correction.at_the_data => Some(empirical_violation(
+            &own.program,
+            &own.mean,
+            &own.recourse,
+            released.law(),
+            slip,
+            (draws, 0x0E0B),
+            &batch,
+        )?),
         _ => None,
     };
     let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
-    let mut report = CuratorReport::new(plan, &decided, &optimum, empirical, seconds);
+    let mut report = CuratorReport::new(plan, &own, &optimum, empirical, seconds);
     report.infeasible_at_the_data = at_the_data;
     Ok(Curated { decided, report })
 }

@@ -45,8 +45,20 @@ pub struct Explanation {
 /// Explains an ask on a dataset. Values found this way depend on the data: a plan built from them is not covered by
 /// its guarantee unless they were going to be chosen anyway.
 pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanation> {
-    let plan = Plan::new(map, ask.clone())?;
-    let (feasible, obstacle, binding) = match plan.released().at(theta) {
+    // A certificate may find in public that the noise fits no dataset.
+    let plan = match Plan::new(map, ask.clone()) {
+        Ok(plan) => Ok(plan),
+        Err(Error::NoiseDoesNotFit(obstacle)) => Err(obstacle),
+        Err(other) => return Err(other),
+    };
+    let decided = match &plan {
+        Ok(plan) => plan
+            .released()
+            .at(theta)
+            .and_then(|decided| plan.released().own_view(decided, theta)),
+        Err(obstacle) => Err(Error::NoiseDoesNotFit(obstacle.clone())),
+    };
+    let (feasible, obstacle, binding) = match decided {
         Ok(decided) => {
             let mut prices = decided.named_prices();
             prices.truncate(10);
@@ -68,7 +80,11 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     let note = sampled_method.then(|| {
         "the sampled method is not exactly monotone: the edge is one of the seed's".to_string()
     });
-    if declared.is_some() {
+    let is_certified = !matches!(
+        ask.sensitivity,
+        Some(Request::Declared { .. } | Request::Sampled(_))
+    );
+    if declared.is_some() || is_certified {
         let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta);
         let (edge, everything_tried) = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
         thresholds.push(Threshold {
@@ -80,8 +96,9 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             note: note.clone(),
         });
     }
-    if let (Some(Bound::PerAlpha(_)), Some(alpha)) =
-        (declared, ask.adjacency.and_then(|a| a.alpha()))
+    let follows_alpha = is_certified || matches!(declared, Some(Bound::PerAlpha(_)));
+    if let Some(alpha) = ask.adjacency.and_then(|a| a.alpha())
+        && follows_alpha
     {
         let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta);
         let (edge, everything_tried) = edge(alpha, feasible, (1e-12, 1e12), false, &fits)?;
@@ -94,11 +111,16 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             note: note.clone(),
         });
     }
-    // The scale is fixed while η moves, so that one thing changes at a time.
-    let fixed = ask.clone().sensitivity(Request::Declared {
-        bound: Bound::Total(plan.guarantee().sensitivity()),
-        reason: "the plan's own sensitivity, held fixed".into(),
-    });
+    // The scale is fixed while η moves, so that one thing changes at a time; a certificate's does not depend on η.
+    let delta = plan.as_ref().map_or(0.0, |p| p.guarantee().sensitivity());
+    let fixed = if is_certified {
+        ask.clone()
+    } else {
+        ask.clone().sensitivity(Request::Declared {
+            bound: Bound::Total(delta),
+            reason: "the plan's own sensitivity, held fixed".into(),
+        })
+    };
     let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta);
     let eta = ask.feasibility.eta;
     let (last, everything_tried) = edge(eta, feasible, (1e-12, 0.499_999), true, &fits_eta)?;
@@ -110,23 +132,24 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         feasible_above: true,
         note: note.clone(),
     });
-    let delta = plan.guarantee().sensitivity();
-    let fits_scale = |factor: f64| {
-        let larger = fixed.clone().sensitivity(Request::Declared {
-            bound: Bound::Total(delta * factor),
-            reason: "a multiple of the plan's sensitivity".into(),
+    if !is_certified {
+        let fits_scale = |factor: f64| {
+            let larger = fixed.clone().sensitivity(Request::Declared {
+                bound: Bound::Total(delta * factor),
+                reason: "a multiple of the plan's sensitivity".into(),
+            });
+            fits(map, larger, theta)
+        };
+        let (factor, everything_tried) = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
+        thresholds.push(Threshold {
+            what: "sensitivity",
+            now: delta,
+            edge: factor.map(|f| f * delta),
+            everything_tried,
+            feasible_above: false,
+            note,
         });
-        fits(map, larger, theta)
-    };
-    let (factor, everything_tried) = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
-    thresholds.push(Threshold {
-        what: "sensitivity",
-        now: delta,
-        edge: factor.map(|f| f * delta),
-        everything_tried,
-        feasible_above: false,
-        note,
-    });
+    }
     Ok(Explanation {
         private: true,
         feasible,
@@ -150,6 +173,10 @@ fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Fit> {
     let plan = match Plan::new(map, ask) {
         Ok(plan) => plan,
         Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Fit::Outside),
+        // A certificate solves on public data: the noise may fit none, or leave no room for a proof.
+        Err(Error::NoiseDoesNotFit(_) | Error::Inaccurate { .. } | Error::Numerical(_)) => {
+            return Ok(Fit::No);
+        }
         Err(other) => return Err(other),
     };
     match plan.released().at(theta) {

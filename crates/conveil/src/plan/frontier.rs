@@ -119,6 +119,10 @@ pub fn frontier(
                 row.status = format!("not attainable: {why}");
                 return Ok(row);
             }
+            Err(Error::NoiseDoesNotFit(_)) => {
+                row.status = "infeasible".into();
+                return Ok(row);
+            }
             // A value that this ask does not allow is that row's, unless the ask itself is at fault.
             Err(e @ (Error::Refused { .. } | Error::Input(_))) if meaningful(value) => {
                 Plan::new(map, ask.clone())?;

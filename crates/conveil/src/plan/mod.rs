@@ -46,6 +46,7 @@ use std::sync::Arc;
 /// and x̄(θ) + X(θ)ζ the stated feasibility, provided that the ask was chosen without looking at the data (M1).
 #[derive(Debug)]
 pub struct Plan<'m> {
+    model: &'m dyn DataMap,
     ask: Ask,
     released: ReleasedMap<'m>,
     guarantee: Guarantee,
@@ -84,6 +85,7 @@ impl<'m> Plan<'m> {
         let own = released.plain().unwrap_or(&released);
         let warnings = warnings::collect(own.map(), &ask, own);
         Ok(Plan {
+            model: map,
             ask,
             released,
             guarantee,
@@ -94,6 +96,11 @@ impl<'m> Plan<'m> {
     /// The guarantee.
     pub fn guarantee(&self) -> &Guarantee {
         &self.guarantee
+    }
+
+    /// The user's own model. What is solved may have a certificate's variables behind the model's own.
+    pub fn model(&self) -> &'m dyn DataMap {
+        self.model
     }
 
     /// The one road to x̄.

@@ -282,6 +282,14 @@ impl<'m> ReleasedMap<'m> {
         &self.settings
     }
 
+    /// A decision of this map in the variables and rows of the user's own program at θ.
+    pub fn own_view(&self, decided: Decided, theta: &[f64]) -> Result<Decided> {
+        match &self.envelope {
+            None => Ok(decided),
+            Some((_, plain)) => Ok(decided.in_own_variables(plain.map.at(theta)?)),
+        }
+    }
+
     /// The lifted conic program at a dataset and split.
     pub fn lifted(&self, program: &Program, split: usize) -> Result<Lifted> {
         let rule = self.rule.at(program, None)?;

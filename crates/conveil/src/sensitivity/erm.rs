@@ -31,6 +31,8 @@ pub struct RegularisedErm {
     records: usize,
     lipschitz: f64,
     solver: f64,
+    /// What the bound is on.
+    of: &'static str,
 }
 
 const WHAT: &str = "a certificate for regularised empirical risk";
@@ -110,6 +112,7 @@ impl RegularisedErm {
             records: affine.len() / len.max(1),
             lipschitz,
             solver: 0.0,
+            of: metric.measures(),
         })
     }
 
@@ -136,9 +139,10 @@ impl Certificate for RegularisedErm {
 
     fn statement(&self) -> String {
         format!(
-            "regularised empirical risk: one of {} records is replaced, each loss grows by at most {} per unit of the weights in the norm of the regulariser, and the regulariser is strongly convex, so the answer moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
+            "regularised empirical risk: one of {} records is replaced, each loss grows by at most {} per unit of the weights in the norm of the regulariser, and the regulariser is strongly convex, so {} moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
             self.records,
             short(self.lipschitz, 6),
+            self.of,
             short(self.bound, 9),
             self.norm.symbol(),
             solver_text(self.solver)

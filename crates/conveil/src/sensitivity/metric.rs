@@ -18,6 +18,7 @@ pub(crate) struct Metric {
     spectral: f64,
     /// sup ‖Mu‖₁ over ‖u‖₂ ≤ 1.
     absolute: f64,
+    is_shaped: bool,
 }
 
 impl Metric {
@@ -45,7 +46,17 @@ impl Metric {
             rows,
             spectral,
             absolute,
+            is_shaped: !shape.is_identity(),
         })
+    }
+
+    /// What is measured, for people.
+    pub(crate) fn measures(&self) -> &'static str {
+        if self.is_shaped {
+            "T⁻¹ times the answer (the noise is shaped by T)"
+        } else {
+            "the answer"
+        }
     }
 
     /// sup ‖Mu‖ over ‖u‖₂ ≤ 1, a little above for rounding.

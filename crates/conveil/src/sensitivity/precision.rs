@@ -345,3 +345,136 @@ pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<(Vec<f6
     let depth = depth(program, &point);
     (depth > 0.0).then_some((point, depth))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Sampler;
+    use crate::program::Builder;
+
+    /// Four variables in a box, some rows, one cone; curved or not.
+    fn random_program(sampler: &mut Sampler, curved: bool) -> Program {
+        let mut m = Builder::new();
+        let x = m.variable("x", 4);
+        let mut draw = || sampler.unit_normal();
+        m.minimize(x.dot(&[draw(), draw(), draw(), draw()]));
+        if curved {
+            for j in 0..3 {
+                m.quadratic(j, j, 0.2 + draw().abs());
+            }
+            m.quadratic(0, 1, 0.05);
+        }
+        for j in 0..4 {
+            m.between(&format!("box {j}"), -1.0, x.at(j), 1.0);
+        }
+        for i in 0..3 {
+            let row = x.dot(&[draw(), draw(), draw(), draw()]);
+            m.at_most(&format!("row {i}"), row, 0.5 + draw().abs());
+        }
+        m.equal("sum", x.at(0) + x.at(3), 0.3);
+        m.norm_at_most("ball", vec![x.at(1), x.at(2)], 1.1);
+        m.build().unwrap()
+    }
+
+    fn precision(program: &Program) -> Precision {
+        let measure = Curvature::of(program.p()).map(Arc::new);
+        Precision {
+            measure: measure.map_or(Measure::Value, Measure::Curved),
+            tolerance: f64::INFINITY,
+            known: Vec::new(),
+            inside: None,
+        }
+    }
+
+    fn solved(program: &Program) -> Solution {
+        let settings = Settings::default().tightened(1e-10);
+        match solve::solve(program, &settings) {
+            Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => solution,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_proven_of_a_spoilt_answer_is_true() {
+        let mut sampler = Sampler::new(11, 0);
+        // How often simpler formulas would have claimed too much.
+        let (mut gap_alone, mut no_residual, mut cases) = (0, 0, 0);
+        for index in 0..300 {
+            let program = random_program(&mut sampler, index % 2 == 0);
+            let best = solved(&program);
+            let size = 10f64.powi(-((index / 2) % 6));
+            let mut spoilt = best.clone();
+            let slack = program.slack(&best.x);
+            for v in &mut spoilt.x {
+                *v += 0.1 * size * sampler.unit_normal();
+            }
+            // Stay on the equality: projections do that before.
+            spoilt.x[3] = 0.3 - spoilt.x[0];
+            for v in &mut spoilt.z {
+                *v += 0.1 * size * sampler.unit_normal();
+            }
+            let precision = precision(&program);
+            let settings = Settings::default();
+            let proven = precision.prove(&program, &spoilt, None, &settings).unwrap();
+            assert!(outside(&program, &proven.x) <= 1e-12, "moved inside");
+            let truth = match &precision.measure {
+                Measure::Value => program.objective(&proven.x) - best.objective,
+                Measure::Curved(curvature) => {
+                    let d: Vec<f64> = (0..4).map(|j| proven.x[j] - best.x[j]).collect();
+                    let pd = program.p().symmetric_times(&d);
+                    let own = curvature.columns.iter().map(|&j| d[j] * pd[j]);
+                    own.sum::<f64>().max(0.0).sqrt()
+                }
+            };
+            assert!(
+                truth <= proven.error + 1e-6,
+                "{index}: {truth} is more than the proven {}",
+                proven.error
+            );
+            // The gap of the point as it is, without its residual and without moving it inside.
+            let gap: f64 = slack.iter().zip(&spoilt.z).map(|(s, z)| s * z).sum();
+            cases += 1;
+            gap_alone += usize::from((2.0 * gap.max(0.0)).sqrt() < truth);
+            no_residual += usize::from(gap.max(0.0) < truth);
+        }
+        println!("of {cases}: the gap alone claims too much {gap_alone} and {no_residual} times");
+        assert!(gap_alone > 10 && no_residual > 10);
+    }
+
+    #[test]
+    fn a_good_answer_is_proven_good() {
+        let mut sampler = Sampler::new(12, 0);
+        for index in 0..60 {
+            let program = random_program(&mut sampler, index % 2 == 0);
+            let best = solved(&program);
+            let precision = precision(&program);
+            let proven = precision.prove(&program, &best, None, &Settings::default());
+            let error = proven.unwrap().error;
+            // A distance is the root of a gap.
+            let limit = if index % 2 == 0 { 2e-4 } else { 1e-7 };
+            assert!(error < limit, "{index}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_residual_on_an_open_variable_is_absorbed() {
+        // min z s.t. z ≥ x, z ≥ −x, x = 1: z is open above, and a wrong multiplier leaves a residual on it.
+        let mut m = Builder::new();
+        let x = m.variable("x", 1);
+        let z = m.variable("z", 1);
+        m.minimize(z.at(0));
+        m.at_most("up", x.at(0), z.at(0));
+        m.at_most("down", -1.0 * x.at(0), z.at(0));
+        m.equal("fixed", x.at(0), 1.0);
+        let program = m.build().unwrap();
+        let mut solution = solved(&program);
+        solution.z[0] += 1e-3;
+        let precision = precision(&program);
+        let mut bare = Intervals::unbounded(2);
+        bare.propagate(&program, Vec::new());
+        assert!(!bare.is_bounded(1));
+        let z = precision.absorb(&program, &solution.x, solution.z.clone(), &bare);
+        let left = residual(&program, &solution.x, &z);
+        assert!(left[1].abs() < 1e-15, "{left:?}");
+    }
+}

@@ -27,6 +27,10 @@ pub struct StrongConvexity {
     /// sup ‖g‖₂.
     reach: f64,
     solver: f64,
+    /// Every variable is curved: over a public set that is not empty there is always one optimum.
+    everywhere: bool,
+    /// What the bound is on.
+    of: &'static str,
 }
 
 impl StrongConvexity {
@@ -72,6 +76,7 @@ impl StrongConvexity {
         if risk.weighs_cvar() || risk.has_limit() {
             return refuse("CVaR ties the private costs to the noise".into());
         }
+        let everywhere = curvature.columns.len() == affine.template().columns();
         let costs = cost_moves(affine, &curvature)?;
         let (bound, reach) = over_adjacency(affine, adjacency, &metric, norm, &costs)?;
         if !(bound > 0.0) {
@@ -84,6 +89,8 @@ impl StrongConvexity {
             stretch: metric.stretch(norm),
             reach,
             solver: 0.0,
+            everywhere,
+            of: metric.measures(),
         })
     }
 
@@ -110,7 +117,8 @@ impl Certificate for StrongConvexity {
 
     fn statement(&self) -> String {
         format!(
-            "strong convexity: the quadratic cost is public and positive definite and the feasible set is public, so private linear costs move the answer by at most {} in the {} norm{}; it covers the private linear costs",
+            "strong convexity: the quadratic cost is public and positive definite and the feasible set is public, so private linear costs move {} by at most {} in the {} norm{}; it covers the private linear costs",
+            self.of,
             short(self.bound, 9),
             self.norm.symbol(),
             solver_text(self.solver)
@@ -123,6 +131,10 @@ impl Certificate for StrongConvexity {
 
     fn norm(&self) -> Norm {
         self.norm
+    }
+
+    fn defined_everywhere(&self) -> bool {
+        self.everywhere
     }
 }
 
