@@ -404,3 +404,6 @@ fn tests(sorted: &[Vec<f64>; 2], epsilon: f64) -> Vec<Candidate> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

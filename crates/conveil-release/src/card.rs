@@ -85,7 +85,10 @@ impl Card {
         let (privacy, basis) = (guarantee.privacy(), guarantee.basis());
         let (shape, labels) = (released.shape(), released.query().labels());
         let mut stamps = Vec::new();
-        let mut claim = guarantee.privacy_text();
+        // The basis has fields of its own.
+        let text = guarantee.privacy_text();
+        let mut claim = text.lines().next().unwrap_or(&text).to_string();
+        let mut basis_of_claim = (basis.name(), basis.statement().to_string());
         let mut ledger = None;
         match standing {
             Standing::Charged(receipt) if receipt.durable() => {
@@ -106,8 +109,9 @@ impl Card {
                 stamps.push(format!(
                     "NOT PRIVATE: the noise was drawn from seed {seed}, charged to no ledger"
                 ));
-                claim =
-                    "NO privacy guarantee: whoever knows the seed can take the noise off".into();
+                claim = "NO privacy guarantee".into();
+                let why = "whoever knows the seed can take the noise off";
+                basis_of_claim = ("none", why.into());
             }
         }
         Card {
@@ -122,8 +126,8 @@ impl Card {
                 .adjacency()
                 .map_or(String::new(), ToString::to_string),
             privacy: claim,
-            basis: basis.name(),
-            basis_statement: basis.statement().into(),
+            basis: basis_of_claim.0,
+            basis_statement: basis_of_claim.1,
             sensitivity: guarantee.sensitivity(),
             norm: privacy.norm().symbol(),
             scale: guarantee.scale(),
@@ -182,6 +186,7 @@ impl fmt::Display for Card {
             writeln!(f, "  {name} = {value}")?;
         }
         writeln!(f, "privacy: {}", self.privacy)?;
+        writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;
         writeln!(
             f,
             "noise: {} on a lattice of step {}, scale {}, for a sensitivity of {} ({})",

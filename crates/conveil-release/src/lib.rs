@@ -45,6 +45,9 @@ mod card;
 mod decision;
 mod error;
 pub mod ledger;
+#[cfg(test)]
+#[path = "../tests/models/mod.rs"]
+mod models;
 mod noise;
 mod release;
 

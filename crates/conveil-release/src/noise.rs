@@ -131,3 +131,6 @@ pub(crate) fn exact(x: f64) -> Result<RBig> {
     RBig::try_from(x)
         .map_err(|_| Error::Noise(format!("{x} is not a number that noise can be added to")))
 }
+
+#[cfg(test)]
+mod tests;
