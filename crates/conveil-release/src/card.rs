@@ -28,7 +28,7 @@ impl Named {
 
 /// The charge of a release, as its card shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Charged {
+pub struct CardCharge {
     /// The dataset, by the name that the curator gave it.
     pub dataset: String,
     /// The charge's number in the dataset's history.
@@ -75,7 +75,7 @@ pub struct Card {
     shape: Option<Vec<Vec<f64>>>,
     feasibility: String,
     assumes: &'static str,
-    ledger: Option<Charged>,
+    ledger: Option<CardCharge>,
     conveil: &'static str,
 }
 
@@ -92,7 +92,7 @@ impl Card {
         let mut ledger = None;
         match standing {
             Standing::Charged(receipt) if receipt.durable() => {
-                ledger = Some(Charged {
+                ledger = Some(CardCharge {
                     dataset: receipt.dataset().into(),
                     charge: receipt.id(),
                     head: *receipt.head(),
@@ -158,7 +158,7 @@ impl Card {
     }
 
     /// Its charge, where it was durable.
-    pub fn ledger(&self) -> Option<&Charged> {
+    pub fn ledger(&self) -> Option<&CardCharge> {
         self.ledger.as_ref()
     }
 
@@ -205,7 +205,7 @@ impl fmt::Display for Card {
         }
         writeln!(f, "feasibility: {}", self.feasibility)?;
         writeln!(f, "assumes: {}", self.assumes)?;
-        if let Some(Charged {
+        if let Some(CardCharge {
             dataset,
             charge,
             head,

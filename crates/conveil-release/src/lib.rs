@@ -51,7 +51,7 @@ mod models;
 mod noise;
 mod release;
 
-pub use card::{Card, Charged as CardCharge, Named};
+pub use card::{Card, CardCharge, Named};
 pub use decision::Decision;
 pub use error::{Error, Result};
 pub use release::{Charged, Released, charge, not_private, release};
