@@ -22,7 +22,7 @@ pub(crate) enum Source {
     /// A cryptographic generator, seeded by the operating system.
     System,
     /// A known seed, for studies: **not private**.
-    Seeded(Sampler),
+    Seeded(Box<Sampler>),
 }
 
 /// A law on the integers, in steps of the lattice.
@@ -44,8 +44,7 @@ pub(crate) enum Noise {
 /// discrete Laplace of scale s/h conditioned on |j| ≤ B/h. The cells of two answers that are Δ apart in T⁻¹ are at most
 /// Δ₁/h + r apart in ℓ₁ and Δ₂/h + √r in ℓ₂, which the plan has in its scale. What follows the integers is a function of
 /// them alone. (M5g, M7; Canonne, Kamath and Steinke 2020.) Tests: `integers_follow_the_exact_discrete_law`,
-/// `truncated_noise_stays_within_its_bound`,
-/// `no_mechanism_is_caught_spending_more_than_it_claims`.
+/// `truncated_noise_stays_within_its_bound`, `no_mechanism_is_caught_spending_more_than_it_claims`.
 #[derive(Clone, Debug)]
 pub(crate) struct Lattice {
     pub(crate) shape: Shape,

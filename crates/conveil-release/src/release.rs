@@ -120,7 +120,7 @@ pub fn not_private(plan: &Plan<'_>, theta: &[f64], seed: Option<u64>) -> Result<
     let (standing, mut source) = match seed {
         Some(seed) => (
             Standing::Seeded(seed),
-            Source::Seeded(Sampler::new(seed, 0)),
+            Source::Seeded(Box::new(Sampler::new(seed, 0))),
         ),
         None if plan.guarantee().basis().is_private() => {
             return Err(Error::refused(

@@ -107,7 +107,7 @@ fn fine_noise_has_the_distribution_of_the_plan() {
         let lattice = lattice(privacy, None);
         for seeded in [false, true] {
             let mut source = if seeded {
-                Source::Seeded(Sampler::new(5, 0))
+                Source::Seeded(Box::new(Sampler::new(5, 0)))
             } else {
                 Source::System
             };
@@ -138,7 +138,7 @@ fn truncated_noise_stays_within_its_bound() {
         let farthest = (&lattice.step * RBig::from(reach.clone())).to_f64().value();
         assert!((farthest - bound).abs() <= 1e-12 * bound);
         let reach = i64::try_from(reach.clone()).unwrap();
-        for mut source in [Source::System, Source::Seeded(Sampler::new(1, 0))] {
+        for mut source in [Source::System, Source::Seeded(Box::new(Sampler::new(1, 0)))] {
             let drawn = integers(&lattice, &mut source);
             let most = drawn.iter().map(|j| j.abs()).max().unwrap();
             assert!(most <= reach, "{most} > {reach}");
