@@ -58,6 +58,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  conveil frontier examples/specs/scalar-lp.toml --over epsilon --values 0.3,1,3"
     )]
     Frontier(Sweep),
+    /// Charge the ledger, solve, draw the noise once and print the public card
+    #[command(
+        after_help = "The card is the only public document. Standard error and the exit code are the curator's.\n\n\
+        Example:\n  conveil release dispatch.toml --decision dispatch.json"
+    )]
+    Release(Releasing),
     /// Keep a privacy budget per dataset, and the account of what was spent
     #[command(
         subcommand,
@@ -113,6 +119,28 @@ pub(crate) struct Sweep {
     pub(crate) values: Option<Vec<f64>>,
 }
 
+/// `release`.
+#[derive(Debug, Args)]
+pub(crate) struct Releasing {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Write the private decision that carries the answer out to a new file: JSON if it ends in .json, else text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decision: Option<PathBuf>,
+    /// Write the private curator report to a new file: JSON if it ends in .json, else text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Release without a ledger; the card says so
+    #[arg(long)]
+    pub(crate) no_ledger: bool,
+    /// Allow a run that is not private (paper mode, or --seed); the card says so, and nothing is charged
+    #[arg(long, conflicts_with = "no_ledger")]
+    pub(crate) not_private: bool,
+    /// Draw the noise from this seed, for a study that must repeat
+    #[arg(long, value_name = "N", requires = "not_private")]
+    pub(crate) seed: Option<u64>,
+}
+
 /// The axis of a frontier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Over {
@@ -143,6 +171,7 @@ impl Command {
             }
             Command::Compare(study) => study.common.output,
             Command::Frontier(sweep) => sweep.common.output,
+            Command::Release(releasing) => releasing.common.output,
             Command::Ledger(book) => book.output(),
         }
     }

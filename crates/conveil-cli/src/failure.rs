@@ -57,6 +57,26 @@ impl Failure {
         }
     }
 
+    /// What a release with the spec `name` says.
+    pub fn release(name: &str, error: &conveil_release::Error) -> Self {
+        match error {
+            conveil_release::Error::Ledger(error) => Failure::ledger(error),
+            conveil_release::Error::Engine(error) => Failure::engine(name, error),
+            other => Failure {
+                message: format!("{name}: {other}"),
+                exit_code: other.exit_code(),
+            },
+        }
+    }
+
+    /// A private document could not be written.
+    pub fn document(path: &std::path::Path, why: &std::io::Error) -> Self {
+        Failure {
+            message: format!("cannot write {}: {why}", path.display()),
+            exit_code: NOT_WRITTEN,
+        }
+    }
+
     /// The same failure, told after what has happened all the same.
     #[must_use]
     pub fn after(self, what: &str) -> Self {

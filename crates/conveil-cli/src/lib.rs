@@ -12,6 +12,8 @@ pub mod failure;
 pub mod inputs;
 mod ledger;
 pub mod model;
+mod private_file;
+mod release;
 mod terminal;
 mod verbs;
 pub mod wishes;
@@ -57,6 +59,7 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), fa
         Command::Compare(study) => verbs::compare(study, terminal, cancel),
         Command::Explain(common) => verbs::explain(common, terminal, cancel),
         Command::Frontier(sweep) => verbs::frontier(sweep, terminal, cancel),
+        Command::Release(releasing) => release::run(releasing, terminal, cancel),
         Command::Ledger(book) => ledger::run(book, terminal),
     }
 }

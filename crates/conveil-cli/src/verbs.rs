@@ -1,4 +1,4 @@
-//! The verbs: check, solve, compare, explain, frontier. None of them releases anything.
+//! The verbs check, solve, compare, explain, frontier. None of them releases anything.
 
 use conveil::plan::{self, Plan};
 use conveil::program::{AffineMap, DataMap};
@@ -104,11 +104,21 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
 fn opened(common: &Common, terminal: &Terminal) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
     let inputs = Inputs::open(&common.spec)?;
     let map = model::map(&inputs)?;
-    let theta = model::dataset(&inputs)?;
-    for warning in remarks(&inputs, &map, &theta) {
+    let theta = dataset(&inputs, &map, terminal)?;
+    Ok((inputs, map, theta))
+}
+
+/// The private θ, with remarks on it for the curator.
+pub(crate) fn dataset(
+    inputs: &Inputs,
+    map: &AffineMap,
+    terminal: &Terminal,
+) -> Result<Vec<f64>, Failure> {
+    let theta = model::dataset(inputs)?;
+    for warning in remarks(inputs, map, &theta) {
         terminal.say(&format!("warning: {warning}"));
     }
-    Ok((inputs, map, theta))
+    Ok(theta)
 }
 
 /// What the curator should know about the private values.
@@ -134,7 +144,7 @@ fn remarks(inputs: &Inputs, map: &AffineMap, theta: &[f64]) -> Vec<String> {
     remarks
 }
 
-fn planned<'m>(
+pub(crate) fn planned<'m>(
     inputs: &Inputs,
     map: &'m dyn DataMap,
     terminal: &Terminal,
@@ -146,7 +156,7 @@ fn planned<'m>(
     Plan::with_batch(map, ask, &batch).map_err(|e| Failure::engine(&inputs.spec_name, &e))
 }
 
-fn warn(plan: &Plan<'_>, terminal: &Terminal) {
+pub(crate) fn warn(plan: &Plan<'_>, terminal: &Terminal) {
     for warning in plan.warnings() {
         terminal.say(&format!("warning: {warning}"));
     }

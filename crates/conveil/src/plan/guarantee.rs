@@ -167,6 +167,11 @@ impl Guarantee {
         &self.privacy
     }
 
+    /// Which datasets are indistinguishable.
+    pub fn adjacency(&self) -> Option<&Adjacency> {
+        self.adjacency.as_ref()
+    }
+
     /// What the claim rests on.
     pub fn basis(&self) -> &Basis {
         &self.basis

@@ -1,0 +1,218 @@
+//! The release card: public. Nothing on it depends on the data but the noisy answer.
+
+use std::fmt;
+
+use conveil::plan::Plan;
+use serde::Serialize;
+
+use crate::ledger::{Head, Receipt};
+
+/// The version of the card's fields.
+const FORMAT: &str = "conveil-card/1";
+
+/// A released number or a decided variable, by name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+impl Named {
+    pub(crate) fn all(names: impl IntoIterator<Item = String>, values: &[f64]) -> Vec<Named> {
+        let pairs = names.into_iter().zip(values);
+        pairs.map(|(name, &value)| Named { name, value }).collect()
+    }
+}
+
+/// The charge of a release, as its card shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CardCharge {
+    /// The dataset, by the name that the curator gave it.
+    pub dataset: String,
+    /// The charge's number in the dataset's history.
+    pub charge: u64,
+    /// The head of the ledger's chain at this charge.
+    pub head: Head,
+}
+
+/// What a card says beside the plan: who vouches for it.
+pub(crate) enum Standing<'r> {
+    /// Charged to a ledger.
+    Charged(&'r Receipt),
+    /// A paper-mode plan, released all the same.
+    PaperMode,
+    /// Drawn from a known seed.
+    Seeded(u64),
+}
+
+/// The public account of one release.
+///
+/// # Guarantee
+/// Everything but the answer is a function of the plan, the ledger's charges and the version: for two datasets the cards
+/// differ in the answer alone. No time, duration, status, file name or count of tries is on it, and numbers are printed in
+/// their shortest exact form. Anything that is not private says NOT PRIVATE. (M7.) Test:
+/// `cards_of_adjacent_datasets_differ_in_the_answer_alone`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Card {
+    format: &'static str,
+    private: bool,
+    stamps: Vec<String>,
+    answer: Vec<Named>,
+    mechanism: &'static str,
+    epsilon: f64,
+    delta: f64,
+    adjacency: String,
+    privacy: String,
+    basis: &'static str,
+    basis_statement: String,
+    sensitivity: f64,
+    norm: &'static str,
+    scale: f64,
+    bound: Option<f64>,
+    lattice_step: f64,
+    shape: Option<Vec<Vec<f64>>>,
+    feasibility: String,
+    assumes: &'static str,
+    ledger: Option<CardCharge>,
+    conveil: &'static str,
+}
+
+impl Card {
+    pub(crate) fn new(plan: &Plan<'_>, answer: &[f64], standing: &Standing<'_>) -> Card {
+        let (guarantee, released) = (plan.guarantee(), plan.released());
+        let (privacy, basis) = (guarantee.privacy(), guarantee.basis());
+        let (shape, labels) = (released.shape(), released.query().labels());
+        let mut stamps = Vec::new();
+        // The basis has fields of its own.
+        let text = guarantee.privacy_text();
+        let mut claim = text.lines().next().unwrap_or(&text).to_string();
+        let mut basis_of_claim = (basis.name(), basis.statement().to_string());
+        let mut ledger = None;
+        match standing {
+            Standing::Charged(receipt) if receipt.durable() => {
+                ledger = Some(CardCharge {
+                    dataset: receipt.dataset().into(),
+                    charge: receipt.id(),
+                    head: *receipt.head(),
+                });
+            }
+            Standing::Charged(_) => stamps.push(
+                "no durable ledger: nothing keeps count of what was released from these data"
+                    .into(),
+            ),
+            Standing::PaperMode => {
+                stamps.push("NOT PRIVATE: calibrated as in the paper, charged to no ledger".into())
+            }
+            Standing::Seeded(seed) => {
+                stamps.push(format!(
+                    "NOT PRIVATE: the noise was drawn from seed {seed}, charged to no ledger"
+                ));
+                claim = "NO privacy guarantee".into();
+                let why = "whoever knows the seed can take the noise off";
+                basis_of_claim = ("none", why.into());
+            }
+        }
+        Card {
+            format: FORMAT,
+            private: matches!(standing, Standing::Charged(_)) && basis.is_private(),
+            stamps,
+            answer: Named::all(labels.iter().cloned(), answer),
+            mechanism: privacy.mechanism(),
+            epsilon: privacy.epsilon(),
+            delta: privacy.delta(),
+            adjacency: guarantee
+                .adjacency()
+                .map_or(String::new(), ToString::to_string),
+            privacy: claim,
+            basis: basis_of_claim.0,
+            basis_statement: basis_of_claim.1,
+            sensitivity: guarantee.sensitivity(),
+            norm: privacy.norm().symbol(),
+            scale: guarantee.scale(),
+            bound: plan.law().support_bound(),
+            lattice_step: guarantee.step(),
+            shape: (!shape.is_identity())
+                .then(|| (0..shape.noises()).map(|i| shape.row(i).to_vec()).collect()),
+            feasibility: guarantee.feasibility_text(),
+            assumes: "everything that was asked for was fixed without looking at the private data",
+            ledger,
+            conveil: env!("CARGO_PKG_VERSION"),
+        }
+    }
+
+    /// The released numbers.
+    pub fn answer(&self) -> &[Named] {
+        &self.answer
+    }
+
+    /// Whether a claim of privacy stands behind it.
+    pub fn is_private(&self) -> bool {
+        self.private
+    }
+
+    /// What a reader must see first: `NOT PRIVATE …`, `no durable ledger …`.
+    pub fn stamps(&self) -> &[String] {
+        &self.stamps
+    }
+
+    /// Its charge, where it was durable.
+    pub fn ledger(&self) -> Option<&CardCharge> {
+        self.ledger.as_ref()
+    }
+
+    /// The card as one JSON document.
+    pub fn to_json(&self) -> String {
+        json(self)
+    }
+}
+
+/// One document, indented. Numbers, words and lists always have a text.
+pub(crate) fn json(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "RELEASE CARD")?;
+        for stamp in &self.stamps {
+            writeln!(f, "{stamp}")?;
+        }
+        writeln!(f, "answer:")?;
+        for Named { name, value } in &self.answer {
+            writeln!(f, "  {name} = {value}")?;
+        }
+        writeln!(f, "privacy: {}", self.privacy)?;
+        writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;
+        writeln!(
+            f,
+            "noise: {} on a lattice of step {}, scale {}, for a sensitivity of {} ({})",
+            self.mechanism, self.lattice_step, self.scale, self.sensitivity, self.norm
+        )?;
+        if let Some(bound) = self.bound {
+            writeln!(f, "  never beyond ±{bound}")?;
+        }
+        if let Some(rows) = &self.shape {
+            let rows: Vec<String> = rows.iter().map(|row| format!("{row:?}")).collect();
+            let rows = rows.join(", ");
+            writeln!(
+                f,
+                "  times T = [{rows}]; scale, step and sensitivity are those of T⁻¹ times the answer"
+            )?;
+        }
+        writeln!(f, "feasibility: {}", self.feasibility)?;
+        writeln!(f, "assumes: {}", self.assumes)?;
+        if let Some(CardCharge {
+            dataset,
+            charge,
+            head,
+        }) = &self.ledger
+        {
+            writeln!(f, "ledger: {dataset}, charge {charge}, head {head}")?;
+        }
+        writeln!(f, "made by: conveil {}, {}", self.conveil, self.format)
+    }
+}

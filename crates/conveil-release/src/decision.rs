@@ -1,0 +1,101 @@
+//! The decision that carries a released number out: private.
+
+use std::fmt;
+
+use conveil::plan::{Decided, Plan};
+use serde::Serialize;
+
+use crate::card::{Named, json};
+use crate::error::{Error, Result};
+
+/// The version of the decision's fields.
+const FORMAT: &str = "conveil-decision/1";
+
+/// How closely the decision carries the released number.
+const TOLERANCE: f64 = 1e-9;
+
+/// x(ζ̂) by name, with ζ̂ the noise that the answer shows.
+///
+/// # Guarantee
+/// Qx(ζ̂) is the released number, to a relative 1e-9 (of the larger of the number, its mean and its noise): checked, or
+/// there is no release. It meets the constraints with the card's probability; the noise is never drawn again because it
+/// does not. (M7.) Test: `the_decision_carries_the_released_number`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    format: &'static str,
+    private: bool,
+    note: &'static str,
+    answer: Vec<Named>,
+    decision: Vec<Named>,
+    noise: Vec<f64>,
+}
+
+impl Decision {
+    pub(crate) fn new(plan: &Plan<'_>, decided: &Decided, answer: &[f64]) -> Result<Decision> {
+        let (query, shape) = (plan.released().query(), plan.released().shape());
+        let mean = query.apply(&decided.mean);
+        // ζ̂ = T⁻¹(answer − Qx̄)
+        let rest: Vec<f64> = answer.iter().zip(&mean).map(|(a, m)| a - m).collect();
+        let noise = shape.unshape(&rest);
+        let moved = decided.recourse.apply(&noise);
+        let x: Vec<f64> = decided
+            .mean
+            .iter()
+            .zip(&moved)
+            .map(|(m, d)| m + d)
+            .collect();
+        for (i, found) in query.apply(&x).into_iter().enumerate() {
+            let row = shape.row(i).iter().map(|t| t * t).sum::<f64>().sqrt();
+            let size = answer[i]
+                .abs()
+                .max(mean[i].abs())
+                .max(row * plan.law().scale());
+            // NaN is refused as well.
+            if !((found - answer[i]).abs() <= TOLERANCE * size) {
+                return Err(Error::Decision {
+                    label: query.labels()[i].clone(),
+                    found,
+                    released: answer[i],
+                });
+            }
+        }
+        let program = &decided.program;
+        Ok(Decision {
+            format: FORMAT,
+            private: true,
+            note: "PRIVATE: depends on the data, for whoever carries it out; not to be published",
+            answer: Named::all(query.labels().iter().cloned(), answer),
+            decision: Named::all((0..x.len()).map(|j| program.variable_name(j)), &x),
+            noise,
+        })
+    }
+
+    /// x(ζ̂), variable by variable.
+    pub fn values(&self) -> &[Named] {
+        &self.decision
+    }
+
+    /// ζ̂ = T⁻¹(answer − Qx̄).
+    pub fn noise(&self) -> &[f64] {
+        &self.noise
+    }
+
+    /// The decision as one JSON document.
+    pub fn to_json(&self) -> String {
+        json(self)
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "DECISION: {}", self.note)?;
+        for Named { name, value } in &self.decision {
+            writeln!(f, "  {name} = {value}")?;
+        }
+        writeln!(f, "it carries the released answer:")?;
+        for Named { name, value } in &self.answer {
+            writeln!(f, "  {name} = {value}")?;
+        }
+        Ok(())
+    }
+}

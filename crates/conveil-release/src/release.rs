@@ -1,0 +1,211 @@
+//! The release: check what is public, charge, solve, draw, write (M7, "Order").
+
+use conveil::ask::Privacy;
+use conveil::noise::Sampler;
+use conveil::plan::{CuratorReport, Decided, Plan};
+use dashu::integer::IBig;
+
+use crate::card::{Card, Standing};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::ledger::{Basis, Charge, Charges, Receipt};
+use crate::noise::{Lattice, Source};
+
+/// Charges a dataset's budget, solves on its private data, draws the noise once and makes the documents.
+///
+/// # Guarantee
+/// The card has the plan's guarantee: privacy on its basis, given that an answer was produced. The budget is charged
+/// before the data are touched, and stays charged whatever happens then: a failure is not a free question. Assumes that
+/// only the card is published. (M7.) Tests: `failures_stay_charged`,
+/// `cards_of_adjacent_datasets_differ_in_the_answer_alone`, `no_mechanism_is_caught_spending_more_than_it_claims`.
+pub fn release<C: Charges + ?Sized>(
+    plan: &Plan<'_>,
+    theta: &[f64],
+    charges: &mut C,
+    dataset: &str,
+) -> Result<Released> {
+    let expected = plan.released().map().len();
+    if theta.len() != expected {
+        return Err(Error::refused(
+            &format!("a dataset of {} numbers", theta.len()),
+            &format!("the model has {expected} private parameters"),
+            "one number for each, in order",
+        ));
+    }
+    charge(plan, charges, dataset)?.release(theta)
+}
+
+/// The first half of a release: everything public is checked, and the budget is charged. No data are needed yet.
+pub fn charge<'p, 'm, C: Charges + ?Sized>(
+    plan: &'p Plan<'m>,
+    charges: &mut C,
+    dataset: &str,
+) -> Result<Charged<'p, 'm>> {
+    if !plan.guarantee().basis().is_private() {
+        return Err(Error::refused(
+            "a release in paper mode",
+            "its noise is calibrated to another map than the released one: it is not private",
+            "a certificate, a declared bound or a sampled one on the released map; or a run that says that it is not private",
+        ));
+    }
+    let lattice = Lattice::of(plan)?;
+    let receipt = charges.charge(dataset, &charge_of(plan)?)?;
+    Ok(Charged {
+        plan,
+        lattice,
+        receipt,
+        report: true,
+    })
+}
+
+/// What a release with this plan spends.
+fn charge_of(plan: &Plan<'_>) -> Result<Charge> {
+    let guarantee = plan.guarantee();
+    let basis: Basis = guarantee.basis().name().parse()?;
+    let charge = match *guarantee.privacy() {
+        Privacy::Laplace { epsilon } => Charge::laplace(epsilon, basis),
+        Privacy::Gaussian { epsilon, delta, .. } => {
+            // ρ = Δ₂²/(2σ²), with the rounding to the lattice in Δ₂; rounded up.
+            let numbers = plan.released().shape().noises() as f64;
+            let moved = guarantee.sensitivity() + numbers.sqrt() * guarantee.step();
+            let rho = 0.5 * (moved / guarantee.scale()).powi(2) * (1.0 + 8.0 * f64::EPSILON);
+            Charge::gaussian(epsilon, delta, rho, basis)
+        }
+        Privacy::TruncatedLaplace { epsilon, delta } => {
+            Charge::truncated_laplace(epsilon, delta, basis)
+        }
+    };
+    Ok(charge?)
+}
+
+/// A charge that was made, good for one release.
+///
+/// # Guarantee
+/// Exists only after the charge; [`Charged::release`] uses it up, so that one charge is one draw.
+#[derive(Debug)]
+#[must_use = "the budget is spent"]
+pub struct Charged<'p, 'm> {
+    plan: &'p Plan<'m>,
+    lattice: Lattice,
+    receipt: Receipt,
+    report: bool,
+}
+
+impl Charged<'_, '_> {
+    /// The ledger's receipt.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// Without the curator report, which costs a second solve and a million draws.
+    pub fn without_report(self) -> Self {
+        Charged {
+            report: false,
+            ..self
+        }
+    }
+
+    /// The second half of a release: solve on the private data, draw once, make the documents.
+    pub fn release(self, theta: &[f64]) -> Result<Released> {
+        let solved = Solved::new(self.plan, self.lattice, theta, self.report)?;
+        let standing = Standing::Charged(&self.receipt);
+        solved.release(self.plan, &mut Source::System, &standing)
+    }
+}
+
+/// A run that is **not private** and says so on its card: noise from a known seed, for studies that must repeat, or a
+/// plan in paper mode. It charges no ledger: what is published of it anyway belongs into the ledger by hand, as a spend
+/// made elsewhere.
+pub fn not_private(plan: &Plan<'_>, theta: &[f64], seed: Option<u64>) -> Result<Released> {
+    let (standing, mut source) = match seed {
+        Some(seed) => (
+            Standing::Seeded(seed),
+            Source::Seeded(Box::new(Sampler::new(seed, 0))),
+        ),
+        None if plan.guarantee().basis().is_private() => {
+            return Err(Error::refused(
+                "a run that is not private",
+                "this plan is private, and its release belongs into a ledger",
+                "a release; or a seed, for a study",
+            ));
+        }
+        None => (Standing::PaperMode, Source::System),
+    };
+    let solved = Solved::new(plan, Lattice::of(plan)?, theta, true)?;
+    solved.release(plan, &mut source, &standing)
+}
+
+/// The released map at one dataset, and the lattice cell of its answer. Private.
+pub(crate) struct Solved {
+    decided: Decided,
+    report: Option<CuratorReport>,
+    pub(crate) lattice: Lattice,
+    pub(crate) cell: Vec<IBig>,
+}
+
+impl Solved {
+    pub(crate) fn new(
+        plan: &Plan<'_>,
+        lattice: Lattice,
+        theta: &[f64],
+        report: bool,
+    ) -> Result<Solved> {
+        let (decided, report) = if report {
+            let curated = plan.curate(theta)?;
+            (curated.decided().clone(), Some(curated.report().clone()))
+        } else {
+            (plan.released().at(theta)?, None)
+        };
+        let cell = lattice.cell(&decided.answer)?;
+        Ok(Solved {
+            decided,
+            report,
+            lattice,
+            cell,
+        })
+    }
+
+    /// The noisy answer: the one road from a solve to a released number, for releases and for their audit.
+    pub(crate) fn draw(&self, source: &mut Source) -> Result<Vec<f64>> {
+        self.lattice.draw(&self.cell, source)
+    }
+
+    fn release(
+        self,
+        plan: &Plan<'_>,
+        source: &mut Source,
+        standing: &Standing<'_>,
+    ) -> Result<Released> {
+        let answer = self.draw(source)?;
+        Ok(Released {
+            decision: Decision::new(plan, &self.decided, &answer)?,
+            card: Card::new(plan, &answer, standing),
+            report: self.report,
+        })
+    }
+}
+
+/// A release: one public document and two private ones.
+#[derive(Clone, Debug)]
+pub struct Released {
+    card: Card,
+    decision: Decision,
+    report: Option<CuratorReport>,
+}
+
+impl Released {
+    /// The public card.
+    pub fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// What carries the released number out: private.
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The curator's report, unless it was left out: private.
+    pub fn report(&self) -> Option<&CuratorReport> {
+        self.report.as_ref()
+    }
+}

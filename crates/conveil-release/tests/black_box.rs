@@ -1,0 +1,48 @@
+//! The claim of every mechanism against what its draws show (M10): 10⁵ draws from each of two datasets that are exactly
+//! the sensitivity apart, one false alarm in a million.
+
+mod models;
+
+use conveil::ask::Privacy;
+use conveil::plan::Shape;
+use conveil_release::blackbox::{Settings, audit};
+use models::{T, ask, follower, plan, shape};
+
+/// The pair at which the noise is calibrated: y and y + d with ‖d‖ = 1 in the mechanism's norm.
+fn check(privacy: Privacy, rows: Option<Vec<Vec<f64>>>, d: &[f64], least: f64) {
+    let map = follower(d.len());
+    let noise = Shape::new(rows.as_deref(), d.len()).unwrap();
+    let plan = plan(&map, ask(privacy, 1.0, rows.clone()));
+    let y: Vec<f64> = (0..d.len()).map(|i| 3.0 - 4.0 * i as f64).collect();
+    let moved: Vec<f64> = y.iter().zip(d).map(|(y, d)| y + d).collect();
+    let pair = [noise.apply(&y), noise.apply(&moved)];
+    let found = audit(&plan, &pair[0], &pair[1], &Settings::default()).unwrap();
+    println!("{privacy:?}, T = {rows:?}: {found}");
+    assert!(!found.violated, "{found}");
+    // Not blind either.
+    assert!(found.epsilon_at_least > least, "{found}");
+}
+
+const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+/// As long as one test, half as long as two.
+mod no_mechanism_is_caught_spending_more_than_it_claims {
+    use super::*;
+
+    #[test]
+    fn with_independent_noise() {
+        check(Privacy::laplace(1.0), None, &[1.0], 0.9);
+        check(Privacy::gaussian(1.0, 0.01), None, &[1.0], 0.4);
+        check(Privacy::truncated_laplace(1.0, 0.01), None, &[1.0], 0.8);
+        check(Privacy::laplace(1.0), None, &[0.5, -0.5], 0.8);
+    }
+
+    #[test]
+    fn with_shaped_noise() {
+        let shape = || Some(shape(T));
+        check(Privacy::laplace(1.0), shape(), &[0.5, -0.5], 0.8);
+        check(Privacy::gaussian(1.0, 0.01), shape(), &[HALF, -HALF], 0.4);
+        let truncated = Privacy::truncated_laplace(1.0, 0.01);
+        check(truncated, shape(), &[0.5, -0.5], 0.6);
+    }
+}

@@ -1,0 +1,335 @@
+//! What a card shows, and what it does not: for adjacent datasets everything but the answer is the same, and the next
+//! card's head tells nothing of how the last release ended.
+
+mod models;
+mod scratch;
+
+use conveil::ask::{Adjacency, Ask, Privacy, Query};
+use conveil::plan::Plan;
+use conveil::program::{AffineMap, Builder, DataMap};
+use conveil_release::ledger::{Budget, Charges, Ledger, NotDurable};
+use conveil_release::{Card, Error, Released, charge, not_private, release};
+use models::{T, ball, follower, limit, shape};
+use proptest::prelude::*;
+use scratch::Scratch;
+
+const NAME: &str = "loads-2026";
+
+fn memory() -> NotDurable {
+    let mut ledger = NotDurable::default();
+    ledger.init(NAME, &Budget::new(1e6, 0.9).unwrap()).unwrap();
+    ledger
+}
+
+fn file(scratch: &Scratch, name: &str) -> Ledger {
+    let budget = Budget::new(1000.0, 0.9).unwrap();
+    Ledger::init(scratch.file(name), NAME, &budget).unwrap()
+}
+
+/// Text and JSON of a card with the answers taken out.
+fn masked(card: &Card) -> (String, String) {
+    let mut text = card.to_string();
+    let mut json: serde_json::Value = serde_json::from_str(&card.to_json()).unwrap();
+    for (i, named) in card.answer().iter().enumerate() {
+        let line = format!("  {} = {}\n", named.name, named.value);
+        assert!(text.contains(&line), "{text}");
+        text = text.replacen(&line, &format!("  {} = …\n", named.name), 1);
+        let value = &mut json["answer"][i]["value"];
+        // The shortest text that reads back as the same number.
+        assert_eq!(value.as_f64(), Some(named.value));
+        *value = serde_json::Value::Null;
+    }
+    (text, json.to_string())
+}
+
+fn privacies() -> impl Strategy<Value = Privacy> {
+    prop_oneof![
+        Just(Privacy::laplace(1.0)),
+        Just(Privacy::laplace(0.3)),
+        Just(Privacy::gaussian(1.0, 0.01)),
+        Just(Privacy::truncated_laplace(2.0, 0.05)),
+    ]
+}
+
+/// A linear, a quadratic and a second-order cone program, with and without a shape.
+#[derive(Clone, Copy, Debug)]
+enum Model {
+    Linear,
+    Quadratic,
+    Shaped,
+    Cone,
+}
+
+impl Model {
+    fn map(self) -> AffineMap {
+        match self {
+            Model::Linear => limit(),
+            Model::Quadratic | Model::Shaped => follower(2),
+            Model::Cone => ball(),
+        }
+    }
+
+    fn ask(self, privacy: Privacy) -> Ask {
+        let ask = match self {
+            Model::Linear => Ask::cost(),
+            Model::Quadratic => Ask::new(Query::Variables(vec!["x".into()])),
+            Model::Shaped => Ask::new(Query::Variables(vec!["x".into()])).shape(shape(T)),
+            Model::Cone => Ask::new(Query::Sum(vec!["x".into()])),
+        };
+        ask.adjacency(Adjacency::one_entry(1.0))
+            .privacy(privacy)
+            .declared(0.2, "for the test")
+            .feasible(0.9)
+    }
+
+    /// A dataset that may be harmless, infeasible in itself or too tight for the noise.
+    fn theta(self, share: f64) -> Vec<f64> {
+        match self {
+            Model::Linear => vec![100.0 * share - 20.0],
+            Model::Quadratic | Model::Shaped => vec![1100.0 * share - 550.0, 3.0],
+            Model::Cone => vec![4.0 * share - 0.5],
+        }
+    }
+}
+
+/// How a release ends, without private words.
+fn outcome(released: &Result<Released, Error>) -> &'static str {
+    match released {
+        Ok(_) => "card",
+        Err(Error::Engine(conveil::Error::Infeasible(_))) => "infeasible",
+        Err(Error::Engine(conveil::Error::NoiseDoesNotFit(_))) => "does not fit",
+        Err(error) => panic!("{error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Two datasets, each through its own ledger: the cards are the same but for the answers, and so is the next head,
+    /// whether there was a card or not.
+    #[test]
+    fn cards_of_adjacent_datasets_differ_in_the_answer_alone(
+        model in prop_oneof![
+            Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone)
+        ],
+        privacy in privacies(),
+        first in 0.0..1.0f64,
+        second in 0.0..1.0f64,
+    ) {
+        let scratch = Scratch::fast();
+        let map = model.map();
+        let plan = Plan::new(&map, model.ask(privacy)).unwrap();
+        let ended = [("a", first), ("b", second)].map(|(name, share)| {
+            let mut ledger = file(&scratch, name);
+            let theta = model.theta(share);
+            let charged = charge(&plan, &mut ledger, NAME).unwrap();
+            let released = charged.without_report().release(&theta);
+            let head = ledger.account(NAME).unwrap().head;
+            let safe = model.theta(0.6);
+            let next = charge(&plan, &mut ledger, NAME).unwrap();
+            let next = next.without_report().release(&safe).unwrap();
+            (released, head, masked(next.card()))
+        });
+        let [(a, head_a, next_a), (b, head_b, next_b)] = ended;
+        outcome(&a);
+        outcome(&b);
+        prop_assert_eq!(head_a, head_b);
+        prop_assert_eq!(&next_a, &next_b);
+        if let (Ok(a), Ok(b)) = (&a, &b) {
+            prop_assert_eq!(masked(a.card()), masked(b.card()));
+            prop_assert_ne!(masked(a.card()), next_a);
+        }
+    }
+}
+
+/// Infeasible data, data that leave no room for the noise, data that are no numbers: charged like any other, and the
+/// chain does not show it.
+#[test]
+fn failures_stay_charged() {
+    let scratch = Scratch::fast();
+    let map = limit();
+    let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(0.3))).unwrap();
+    let heads: Vec<_> = [5.0, 80.0, 59.5, f64::NAN]
+        .iter()
+        .enumerate()
+        .map(|(i, l)| {
+            let mut ledger = file(&scratch, &format!("{i}"));
+            let released = release(&plan, &[*l], &mut ledger, NAME);
+            let ended = match &released {
+                Err(Error::Engine(conveil::Error::Input(_))) => "not a number",
+                other => outcome(other),
+            };
+            let expected = ["card", "infeasible", "does not fit", "not a number"];
+            assert_eq!(ended, expected[i]);
+            let account = ledger.account(NAME).unwrap();
+            assert_eq!(account.charges, 1);
+            account.head
+        })
+        .collect();
+    assert!(heads.iter().all(|head| *head == heads[0]), "{heads:?}");
+}
+
+/// Clipped data: a value beyond its public bounds looks like the bound.
+#[test]
+fn clipped_data_make_the_same_card() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let l = m.parameter("l");
+    m.minimize(x.at(0));
+    m.between("limits", l, x.at(0), 60.0);
+    let map = m.build_map().unwrap();
+    let bounded = AffineMap::new(
+        map.template().clone(),
+        map.parameters()
+            .iter()
+            .map(|p| p.clone().clipped(0.0, 20.0))
+            .collect(),
+    )
+    .unwrap();
+    let plan = Plan::new(&bounded, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
+    let cards = [20.0, 1e9].map(|l| release(&plan, &[l], &mut memory(), NAME).unwrap());
+    assert_eq!(masked(cards[0].card()), masked(cards[1].card()));
+    let answers = cards.map(|released| released.card().answer()[0].value);
+    assert!(
+        answers.iter().all(|a| (a - 20.0).abs() < 10.0),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn the_decision_carries_the_released_number() {
+    for model in [Model::Linear, Model::Quadratic, Model::Shaped, Model::Cone] {
+        for privacy in [Privacy::laplace(1.0), Privacy::gaussian(1.0, 0.01)] {
+            let map = model.map();
+            let plan = Plan::new(&map, model.ask(privacy)).unwrap();
+            for _ in 0..5 {
+                let charged = charge(&plan, &mut memory(), NAME).unwrap();
+                let released = charged.without_report().release(&model.theta(0.6)).unwrap();
+                let x: Vec<f64> = released
+                    .decision()
+                    .values()
+                    .iter()
+                    .map(|n| n.value)
+                    .collect();
+                let carried = plan.released().query().apply(&x);
+                for (found, answer) in carried.iter().zip(released.card().answer()) {
+                    let off = (found - answer.value).abs();
+                    assert!(
+                        off <= 1e-9 * answer.value.abs().max(1.0),
+                        "{model:?}: {off}"
+                    );
+                }
+                assert!(released.decision().to_string().contains("PRIVATE"));
+                assert!(released.decision().to_json().contains("\"private\": true"));
+                assert!(released.report().is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_card_says_what_it_stands_on() {
+    let scratch = Scratch::fast();
+    let map = limit();
+    let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
+    let released = release(&plan, &[5.0], &mut file(&scratch, "l"), NAME).unwrap();
+    let card = released.card();
+    assert!(card.is_private() && card.stamps().is_empty());
+    let head = card.ledger().unwrap().head;
+    let text = card.to_string();
+    for part in [
+        "differential privacy with ε = 1 between datasets in which one entry differs by at most 1, given that an answer was produced",
+        "basis: declared: the user states",
+        "Laplace on a lattice of step ",
+        "with probability at least 0.9",
+        &format!("ledger: {NAME}, charge 1, head {head}"),
+        "conveil-card/1",
+    ] {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    // The report and the decision are the curator's.
+    assert!(released.report().is_some_and(|report| report.private));
+
+    let released = release(&plan, &[5.0], &mut memory(), NAME).unwrap();
+    assert!(released.card().to_string().contains("no durable ledger"));
+    assert!(released.card().is_private() && released.card().ledger().is_none());
+
+    let seeded = |seed| not_private(&plan, &[5.0], Some(seed)).unwrap();
+    let card = seeded(7).card().clone();
+    assert_eq!(card, *seeded(7).card());
+    assert_ne!(card.answer(), seeded(8).card().answer());
+    assert!(!card.is_private());
+    assert!(
+        card.to_string()
+            .contains("NOT PRIVATE: the noise was drawn from seed 7")
+    );
+    assert!(!card.to_string().contains("differential privacy"));
+    assert!(!card.to_json().contains("differential privacy"));
+    assert!(matches!(
+        not_private(&plan, &[5.0], None),
+        Err(Error::Refused { .. })
+    ));
+}
+
+#[test]
+fn paper_mode_is_refused_and_stamped() {
+    let map = limit();
+    let ask = Model::Linear.ask(Privacy::laplace(1.0));
+    let plan = Plan::paper_mode(&map, ask, &[5.0]).unwrap();
+    let mut ledger = memory();
+    let refused = release(&plan, &[5.0], &mut ledger, NAME).unwrap_err();
+    assert_eq!(refused.exit_code(), 2);
+    assert!(refused.to_string().contains("paper mode"), "{refused}");
+    assert_eq!(ledger.account(NAME).unwrap().charges, 0);
+    let card = not_private(&plan, &[5.0], None).unwrap().card().to_string();
+    assert!(card.contains("NOT PRIVATE") && card.contains("NO privacy guarantee"));
+}
+
+#[test]
+fn what_is_public_is_checked_before_the_charge() {
+    let map = limit();
+    let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
+    let mut ledger = memory();
+    let refused = release(&plan, &[5.0, 6.0], &mut ledger, NAME).unwrap_err();
+    assert!(refused.to_string().contains("a dataset of 2 numbers"));
+    assert_eq!(ledger.account(NAME).unwrap().charges, 0);
+    let unknown = release(&plan, &[5.0], &mut ledger, "other").unwrap_err();
+    assert_eq!(unknown.exit_code(), 2);
+    let mut small = NotDurable::default();
+    small.init(NAME, &Budget::new(0.5, 0.0).unwrap()).unwrap();
+    let over = release(&plan, &[f64::NAN], &mut small, NAME).unwrap_err();
+    assert_eq!(over.exit_code(), 5);
+}
+
+/// ε, δ and ρ of each mechanism reach the ledger; truncated noise has no ρ.
+#[test]
+fn charges_are_those_of_the_mechanism() {
+    let map = limit();
+    for (privacy, rho) in [
+        (Privacy::laplace(0.5), None),
+        (Privacy::gaussian(0.5, 0.01), Some(())),
+        (Privacy::truncated_laplace(0.5, 0.01), None),
+    ] {
+        let plan = Plan::new(&map, Model::Linear.ask(privacy)).unwrap();
+        let scratch = Scratch::fast();
+        let mut ledger = file(&scratch, "l");
+        let charged = charge(&plan, &mut ledger, NAME).unwrap();
+        assert_eq!(charged.receipt().id(), 1);
+        let line = ledger.export(None).unwrap();
+        let line = line.lines().last().unwrap().to_string();
+        let entry: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let entry = &entry["charge"];
+        assert_eq!(entry["epsilon"], 0.5);
+        assert_eq!(entry["delta"], privacy.delta());
+        assert_eq!(entry["basis"], "declared");
+        let expected = rho.map(|()| {
+            let g = plan.guarantee();
+            0.5 * ((g.sensitivity() + g.step()) / g.scale()).powi(2)
+        });
+        match (entry["rho"].as_f64(), expected) {
+            (None, None) => {}
+            (Some(found), Some(rho)) => assert!(found >= rho && found < rho * (1.0 + 1e-12)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
