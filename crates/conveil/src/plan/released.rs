@@ -302,7 +302,7 @@ pub struct DeterministicMap<'m> {
 }
 
 impl<'m> DeterministicMap<'m> {
-    pub(super) fn new(
+    pub(crate) fn new(
         map: &'m dyn DataMap,
         query: &ResolvedQuery,
         shape: &Shape,
