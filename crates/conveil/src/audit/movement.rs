@@ -89,10 +89,14 @@ impl fmt::Display for SensitivityReport {
         writeln!(f, "SENSITIVITY: curator only, not to be published")?;
         writeln!(
             f,
-            "in use: {} ({}), basis: {}: {}",
+            "in use: {} ({}), basis: {}{}",
             short(self.sensitivity, 9),
             self.norm,
-            self.basis,
+            // Paper mode says its name in its statement.
+            match self.statement.starts_with(self.basis) {
+                true => String::new(),
+                false => format!("{}: ", self.basis),
+            },
             self.statement
         )?;
         writeln!(f, "pairs from: {}", self.source)?;

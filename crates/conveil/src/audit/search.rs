@@ -32,6 +32,9 @@ const GAIN: f64 = 1e-7;
 /// Signs of this many released numbers are all tried as directions of the answer.
 const SIGNED: usize = 4;
 
+/// How a climbed pair was found.
+const CLIMBED: &str = "climbed from ";
+
 /// A pair and how far apart its answers are.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -174,40 +177,50 @@ impl<'a> Search<'a> {
             return Ok(best);
         };
         while self.budget > floor {
-            let mut pairs = self.uphill(&best.pair, *step, floor)?;
+            // The gradient first: where it gains, the other moves can wait.
+            let pairs = self.uphill(&best.pair, *step, floor)?;
+            if self.gains(&mut best, &pairs, floor)? {
+                continue;
+            }
+            let mut pairs = Vec::new();
             if self.field.adjacency != Adjacency::Universe {
                 let base = best.pair.0.clone();
                 pairs.extend(self.neighbours(&base));
             }
-            for direction in self.structured.clone() {
-                pairs.extend(self.field.around(&best.pair, &direction, *step));
+            for direction in &self.structured {
+                pairs.extend(self.field.around(&best.pair, direction, *step));
             }
             for i in self.some_of(self.field.entries()) {
                 let mut direction = vec![0.0; self.field.entries()];
                 direction[i] = 1.0;
                 pairs.extend(self.field.around(&best.pair, &direction, *step));
             }
-            let allowed = self.budget.saturating_sub(floor);
-            let moved = self.movements(&pairs, allowed)?;
-            match best_of(&pairs, &moved) {
-                Some((pair, movement)) if movement > best.movement * (1.0 + GAIN) => {
-                    let how = match best.how.strip_prefix("climbed from ") {
-                        Some(_) => best.how,
-                        None => format!("climbed from {}", best.how),
-                    };
-                    best = Found {
-                        pair,
-                        movement,
-                        how,
-                    };
-                }
-                _ => match steps.next() {
+            if !self.gains(&mut best, &pairs, floor)? {
+                match steps.next() {
                     Some(smaller) => step = smaller,
                     None => break,
-                },
+                }
             }
         }
         Ok(best)
+    }
+
+    /// Moves to the best of these pairs if it is better.
+    fn gains(&mut self, best: &mut Found, pairs: &[Pair], floor: usize) -> Result<bool> {
+        let allowed = self.budget.saturating_sub(floor);
+        let moved = self.movements(pairs, allowed)?;
+        let Some((pair, movement)) = best_of(pairs, &moved) else {
+            return Ok(false);
+        };
+        if movement <= best.movement * (1.0 + GAIN) {
+            return Ok(false);
+        }
+        if !best.how.starts_with(CLIMBED) {
+            best.how = format!("{CLIMBED}{}", best.how);
+        }
+        best.pair = pair;
+        best.movement = movement;
+        Ok(true)
     }
 
     /// Pairs that the gradient of the answer points to, where finite differences are affordable: a small part of what
