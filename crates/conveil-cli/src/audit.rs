@@ -137,9 +137,9 @@ fn planned<'m>(
         }
     );
     let plan = match (papers, probe.not_private) {
-        (false, false) => terminal.stage("plan", || {
-            verbs::planned(inputs, map, terminal, cancel)
-        })?,
+        (false, false) => {
+            terminal.stage("plan", || verbs::planned(inputs, map, terminal, cancel))?
+        }
         (true, true) => {
             let theta = model::dataset(inputs)?;
             let ask = wishes::ask(inputs, map, cancel)?;

@@ -101,7 +101,10 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
 }
 
 /// The inputs, the public map and the private θ.
-pub(crate) fn opened(common: &Common, terminal: &Terminal) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
+pub(crate) fn opened(
+    common: &Common,
+    terminal: &Terminal,
+) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
     let inputs = Inputs::open(&common.spec)?;
     let map = model::map(&inputs)?;
     let theta = model::dataset(&inputs)?;

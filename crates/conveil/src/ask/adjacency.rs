@@ -91,7 +91,10 @@ impl Adjacency {
             return false;
         }
         let change: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
-        let size = first.iter().chain(second).fold(0.0f64, |m, v| m.max(v.abs()));
+        let size = first
+            .iter()
+            .chain(second)
+            .fold(0.0f64, |m, v| m.max(v.abs()));
         let slack = |alpha: f64| alpha * (1.0 + 1e-9) + 1e-12 * size;
         let l1: f64 = change.iter().map(|v| v.abs()).sum();
         match self {

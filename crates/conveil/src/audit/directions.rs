@@ -71,14 +71,18 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
         // Classes enter with coefficients of different signs.
         by(&|i| pattern(&parameters[i], &|_| 0)),
         // The same variable's coefficients, and the same constraints' limits, move together.
-        by(&|i| pattern(&parameters[i], &|place| match place {
-            Place::A(_, column) | Place::Q(column) => column as i64,
-            Place::B(row) => block(row).map_or(-1, |b| b as i64),
-        })),
-        by(&|i| pattern(&parameters[i], &|place| match place {
-            Place::A(row, _) | Place::B(row) => block(row).map_or(-1, |b| b as i64),
-            Place::Q(_) => -1,
-        })),
+        by(&|i| {
+            pattern(&parameters[i], &|place| match place {
+                Place::A(_, column) | Place::Q(column) => column as i64,
+                Place::B(row) => block(row).map_or(-1, |b| b as i64),
+            })
+        }),
+        by(&|i| {
+            pattern(&parameters[i], &|place| match place {
+                Place::A(row, _) | Place::B(row) => block(row).map_or(-1, |b| b as i64),
+                Place::Q(_) => -1,
+            })
+        }),
         by(&|i| vec![i64::from(2 * i >= entries)]),
         by(&|i| vec![(i % 2) as i64]),
     ];

@@ -22,7 +22,10 @@ impl Field {
         match self.adjacency {
             Adjacency::Universe => {
                 let back: Vec<f64> = direction.iter().map(|v| -v).collect();
-                (self.universe.extreme(&back), self.universe.extreme(direction))
+                (
+                    self.universe.extreme(&back),
+                    self.universe.extreme(direction),
+                )
             }
             Adjacency::OneRecord { len } => self.record_pair(base, direction, len),
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
@@ -131,7 +134,8 @@ impl Field {
                     let size = crate::program::norm(direction).max(f64::MIN_POSITIVE);
                     pairs.extend(signs.map(|sign| {
                         let turn = direction.iter().map(|d| sign * share * alpha * d / size);
-                        let turned: Vec<f64> = change.iter().zip(turn).map(|(c, t)| c + t).collect();
+                        let turned: Vec<f64> =
+                            change.iter().zip(turn).map(|(c, t)| c + t).collect();
                         self.pair(a, &turned)
                     }));
                 }

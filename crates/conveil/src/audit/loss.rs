@@ -131,11 +131,9 @@ impl Claim {
         let delta = match self.privacy {
             Privacy::Laplace { .. } => None,
             Privacy::Gaussian { .. } if moved == 0.0 => Some(0.0),
-            Privacy::Gaussian { epsilon, .. } => Some(noise::gaussian_delta(
-                moved,
-                self.law.scale(),
-                epsilon,
-            )?),
+            Privacy::Gaussian { epsilon, .. } => {
+                Some(noise::gaussian_delta(moved, self.law.scale(), epsilon)?)
+            }
             Privacy::TruncatedLaplace { .. } => {
                 let rate = self.step / self.law.scale();
                 let bound = self.law.support_bound().unwrap_or(f64::INFINITY);
@@ -189,9 +187,9 @@ mod tests {
             Privacy::gaussian(0.7, 1e-5),
             Privacy::truncated_laplace(0.7, 1e-3),
         ] {
-            let (law, step) = privacy.lattice_law(1.0, 1, Some(0.01)).unwrap_or_else(|_| {
-                privacy.lattice_law(1.0, 1, None).unwrap()
-            });
+            let (law, step) = privacy
+                .lattice_law(1.0, 1, Some(0.01))
+                .unwrap_or_else(|_| privacy.lattice_law(1.0, 1, None).unwrap());
             let claim = Claim { privacy, law, step };
             let point = |y: f64| Point {
                 answer: vec![y],

@@ -22,7 +22,7 @@ pub use movement::{Moved, SensitivityReport};
 pub use report::{AuditReport, Failed, PairShare, Quantiles, Searched, Verdict};
 pub use witness::{Replay, Witness};
 
-use crate::ask::{Request, Universe};
+use crate::ask::Universe;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::sensitivity::Pairs;
@@ -226,16 +226,6 @@ impl Audit {
             worst.loss = Some(claim.loss(&sides.0, &sides.1)?);
         }
         Ok(worst)
-    }
-
-    /// The share of pairs that a sampled basis promises, if the plan has one.
-    fn promised_share(plan: &Plan<'_>) -> Option<f64> {
-        match &plan.ask().sensitivity {
-            Some(Request::Sampled(sampled)) if plan.guarantee().basis().is_private() => {
-                Some(1.0 - sampled.gamma)
-            }
-            _ => None,
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::loss::{Claim, MARGIN, PairLoss};
 use super::witness::Witness;
 use super::{Audit, SampledPairs, Worst};
-use crate::ask::Universe;
+use crate::ask::{Request, Universe};
 use crate::digits::{counted, short};
 use crate::error::Result;
 use crate::noise;
@@ -168,7 +168,7 @@ pub(super) fn collect(
         at_least: noise::clopper_pearson_lower(within, pairs, ALARM)?,
         at_most: noise::clopper_pearson_upper(within, pairs, ALARM)?,
     };
-    let promised_share = Audit::promised_share(plan);
+    let promised_share = promised_share(plan, universe);
     let above = answered().chain(&worst.loss).any(|l| l.above);
     let verdict = match promised_share {
         Some(promised) if share.at_most < promised => Verdict::Flagged,
@@ -182,9 +182,10 @@ pub(super) fn collect(
         .chain(&worst.loss)
         .fold(0.0f64, |m, l| m.max(l.epsilon));
     let source = source(plan, universe);
-    let witness = worst.found.zip(worst.loss).map(|(found, loss)| {
-        Witness::new(plan, source.clone(), found.how, found.pair, loss)
-    });
+    let witness = worst
+        .found
+        .zip(worst.loss)
+        .map(|(found, loss)| Witness::new(plan, source.clone(), found.how, found.pair, loss));
     Ok(AuditReport {
         private: true,
         verdict,
@@ -214,6 +215,18 @@ pub(super) fn collect(
         tightness: largest / guarantee.sensitivity(),
         worst: witness,
     })
+}
+
+/// The share of this universe's pairs that a sampled basis promises, if the plan has one.
+fn promised_share(plan: &Plan<'_>, universe: &Universe) -> Option<f64> {
+    match &plan.ask().sensitivity {
+        Some(Request::Sampled(sampled))
+            if plan.guarantee().basis().is_private() && sampled.universe == *universe =>
+        {
+            Some(1.0 - sampled.gamma)
+        }
+        _ => None,
+    }
 }
 
 /// The universe in words; in paper mode its centre is the private data.
@@ -297,18 +310,22 @@ impl fmt::Display for AuditReport {
         writeln!(f, "pairs from: {}", self.source)?;
         writeln!(f)?;
         let share = &self.share;
-        writeln!(
-            f,
-            "{} (seed {})   50%        90%        99%        largest",
+        let title = format!(
+            "{} (seed {})",
             counted(share.pairs as usize, "sampled pair"),
             self.seed
+        );
+        writeln!(
+            f,
+            "{title:<27} {:<10} {:<10} {:<10} largest",
+            "50%", "90%", "99%"
         )?;
         let row = |f: &mut fmt::Formatter<'_>, name: &str, q: &Quantiles| {
             let cells: Vec<String> = [q.q50, q.q90, q.q99, q.max]
                 .iter()
                 .map(|v| format!("{:<10}", short(*v, 4)))
                 .collect();
-            writeln!(f, "  {name:<24} {}", cells.join(" ").trim_end())
+            writeln!(f, "  {name:<25} {}", cells.join(" ").trim_end())
         };
         row(f, "privacy loss ε", &self.losses)?;
         row(f, "movement of the answer", &self.movements)?;
@@ -330,9 +347,16 @@ impl fmt::Display for AuditReport {
             )?;
         }
         if let Some(search) = &self.search {
-            let gain = search.gain.map_or(String::new(), |g| {
-                format!(", {} times the largest of the sampled pairs", short(g, 4))
-            });
+            let gain = match search.gain {
+                Some(gain) if gain > 1.0001 => {
+                    format!(
+                        ", {} times the largest of the sampled pairs",
+                        short(gain, 4)
+                    )
+                }
+                Some(_) => ", nothing worse than the sampled pairs".into(),
+                None => String::new(),
+            };
             writeln!(
                 f,
                 "adversarial search: {}{gain}",

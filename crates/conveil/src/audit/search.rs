@@ -475,7 +475,10 @@ fn bits(theta: &[f64]) -> Vec<u64> {
 }
 
 fn best_of(pairs: &[Pair], moved: &[Option<f64>]) -> Option<(Pair, f64)> {
-    let known = pairs.iter().zip(moved).filter_map(|(p, m)| Some((p, (*m)?)));
+    let known = pairs
+        .iter()
+        .zip(moved)
+        .filter_map(|(p, m)| Some((p, (*m)?)));
     // The first of equals, so that the choice does not depend on anything else.
     let best = known.fold(None, |best: Option<(&Pair, f64)>, (pair, m)| match best {
         Some((_, most)) if most >= m => best,

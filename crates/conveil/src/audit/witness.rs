@@ -183,10 +183,16 @@ impl fmt::Display for Replay {
         line(f, "recorded", &self.recorded)?;
         line(f, "now     ", &self.found)?;
         if !self.adjacent {
-            writeln!(f, "the two datasets are not neighbours under this adjacency")?;
+            writeln!(
+                f,
+                "the two datasets are not neighbours under this adjacency"
+            )?;
         }
         if !self.same_noise {
-            writeln!(f, "the noise has another scale than when the witness was found")?;
+            writeln!(
+                f,
+                "the noise has another scale than when the witness was found"
+            )?;
         }
         let same = if self.reproduces {
             "the witness reproduces"
