@@ -17,7 +17,7 @@ Exit codes:
   0  done
   2  bad command line, spec or input
   3  the program itself is infeasible or unbounded
-  4  feasible, but not with this noise or privacy
+  4  feasible, but not with this noise or privacy; an audit that flags the claim
   5  over budget
   6  the solver failed, or was interrupted
 
@@ -64,6 +64,16 @@ pub(crate) enum Command {
         Example:\n  conveil release dispatch.toml --decision dispatch.json"
     )]
     Release(Releasing),
+    /// Show how far neighbouring datasets move the answer, beside the sensitivity in use; for the curator
+    #[command(
+        after_help = "Example:\n  conveil sensitivity examples/specs/sampled-dispatch.toml --pairs 50"
+    )]
+    Sensitivity(Probe),
+    /// Look for neighbouring datasets that the noise hides less well than claimed; for the curator
+    #[command(
+        after_help = "A pair above the claim is flagged: exit code 4. No pair found is no proof.\n\nExample:\n  conveil audit examples/specs/sampled-dispatch.toml --pairs 50"
+    )]
+    Audit(Audited),
     /// Keep a privacy budget per dataset, and the account of what was spent
     #[command(
         subcommand,
@@ -141,6 +151,42 @@ pub(crate) struct Releasing {
     pub(crate) seed: Option<u64>,
 }
 
+/// `sensitivity`, and the part of `audit` that finds pairs.
+#[derive(Debug, Args)]
+pub(crate) struct Probe {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// How many random pairs
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(crate) pairs: u64,
+    /// The seed of the pairs and of the search [default: the spec's, 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The adversarial search climbs from this many of the worst pairs; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(0..=1000))]
+    pub(crate) climbs: u64,
+    /// The adversarial search solves about this many programs
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(crate) solves: u64,
+    /// Study noise calibrated to the map without noise, around the private data: nothing that comes of it may be called
+    /// private
+    #[arg(long)]
+    pub(crate) not_private: bool,
+}
+
+/// `audit`.
+#[derive(Debug, Args)]
+pub(crate) struct Audited {
+    #[command(flatten)]
+    pub(crate) probe: Probe,
+    /// Save the worst pair to this new file
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) witness: Option<PathBuf>,
+    /// Do not search: solve the pair in this file again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
+}
+
 /// The axis of a frontier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Over {
@@ -172,6 +218,8 @@ impl Command {
             Command::Compare(study) => study.common.output,
             Command::Frontier(sweep) => sweep.common.output,
             Command::Release(releasing) => releasing.common.output,
+            Command::Sensitivity(probe) => probe.common.output,
+            Command::Audit(audited) => audited.probe.common.output,
             Command::Ledger(book) => book.output(),
         }
     }

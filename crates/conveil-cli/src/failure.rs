@@ -9,6 +9,9 @@ use conveil_release::ledger;
 /// The exit code of a bad spec or input.
 const BAD_INPUT: u8 = 2;
 
+/// The exit code of a claim that an audit contradicts.
+const FLAGGED: u8 = 4;
+
 /// The exit code of a spend that exceeds a budget.
 const OVER_BUDGET: u8 = 5;
 
@@ -36,6 +39,24 @@ impl Failure {
     pub fn not_written(why: &std::io::Error) -> Self {
         Failure {
             message: format!("cannot write the report to standard output: {why}"),
+            exit_code: NOT_WRITTEN,
+        }
+    }
+
+    /// An audit contradicts the claim of the spec `name`.
+    pub fn flagged(name: &str, verdict: &str) -> Self {
+        Failure {
+            message: format!(
+                "{name}: {verdict}\n  help: a larger sensitivity, or a certificate, if the pair is a fair one"
+            ),
+            exit_code: FLAGGED,
+        }
+    }
+
+    /// A file could not be written.
+    pub fn file_not_written(name: &str, why: &std::io::Error) -> Self {
+        Failure {
+            message: format!("cannot write {name}: {why}"),
             exit_code: NOT_WRITTEN,
         }
     }

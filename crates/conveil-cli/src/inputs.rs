@@ -77,7 +77,7 @@ impl Inputs {
 }
 
 /// The text of a file, or why there is none.
-fn text_of(path: &Path, limit: u64) -> Result<String, String> {
+pub(crate) fn text_of(path: &Path, limit: u64) -> Result<String, String> {
     let plain = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => String::from("no such file"),
         ErrorKind::PermissionDenied => {

@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 mod arguments;
+mod audit;
 pub mod check;
 pub mod failure;
 pub mod inputs;
@@ -60,6 +61,8 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), fa
         Command::Explain(common) => verbs::explain(common, terminal, cancel),
         Command::Frontier(sweep) => verbs::frontier(sweep, terminal, cancel),
         Command::Release(releasing) => release::run(releasing, terminal, cancel),
+        Command::Sensitivity(probe) => audit::sensitivity(probe, terminal, cancel),
+        Command::Audit(audited) => audit::audit(audited, terminal, cancel),
         Command::Ledger(book) => ledger::run(book, terminal),
     }
 }

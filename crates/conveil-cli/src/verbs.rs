@@ -101,7 +101,10 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
 }
 
 /// The inputs, the public map and the private θ.
-fn opened(common: &Common, terminal: &Terminal) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
+pub(crate) fn opened(
+    common: &Common,
+    terminal: &Terminal,
+) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
     let inputs = Inputs::open(&common.spec)?;
     let map = model::map(&inputs)?;
     let theta = dataset(&inputs, &map, terminal)?;
@@ -144,6 +147,7 @@ fn remarks(inputs: &Inputs, map: &AffineMap, theta: &[f64]) -> Vec<String> {
     remarks
 }
 
+/// The plan that the spec asks for.
 pub(crate) fn planned<'m>(
     inputs: &Inputs,
     map: &'m dyn DataMap,
@@ -156,6 +160,7 @@ pub(crate) fn planned<'m>(
     Plan::with_batch(map, ask, &batch).map_err(|e| Failure::engine(&inputs.spec_name, &e))
 }
 
+/// The plan's warnings, on standard error.
 pub(crate) fn warn(plan: &Plan<'_>, terminal: &Terminal) {
     for warning in plan.warnings() {
         terminal.say(&format!("warning: {warning}"));

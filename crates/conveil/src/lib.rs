@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ask;
+pub mod audit;
 pub mod chance;
 mod digits;
 pub mod error;

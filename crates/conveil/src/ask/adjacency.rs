@@ -85,6 +85,32 @@ impl Adjacency {
         }
     }
 
+    /// Whether two datasets are neighbours, up to rounding; for universe adjacency any two of the same length are.
+    pub fn relates(&self, first: &[f64], second: &[f64]) -> bool {
+        if first.len() != second.len() {
+            return false;
+        }
+        let change: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
+        let size = first
+            .iter()
+            .chain(second)
+            .fold(0.0f64, |m, v| m.max(v.abs()));
+        let slack = |alpha: f64| alpha * (1.0 + 1e-9) + 1e-12 * size;
+        let l1: f64 = change.iter().map(|v| v.abs()).sum();
+        match self {
+            Adjacency::OneEntry { alpha } => {
+                change.iter().filter(|v| **v != 0.0).count() <= 1 && l1 <= slack(*alpha)
+            }
+            Adjacency::L1 { alpha } => l1 <= slack(*alpha),
+            Adjacency::L2 { alpha } => crate::program::norm(&change) <= slack(*alpha),
+            Adjacency::OneRecord { len } => {
+                let records = change.chunks((*len).max(1));
+                records.filter(|r| r.iter().any(|v| *v != 0.0)).count() <= 1
+            }
+            Adjacency::Universe => true,
+        }
+    }
+
     /// A random neighbour of a member of the universe: as far away as the adjacency allows, inside the universe.
     pub(crate) fn neighbour(
         &self,

@@ -139,6 +139,46 @@ impl Universe {
         theta
     }
 
+    /// How far entry `i` may lie from its centre.
+    pub(crate) fn reach(&self, i: usize) -> f64 {
+        self.radius[i / self.dimension]
+    }
+
+    /// Entries that share a disc; 1 for a box.
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The member nearest to a dataset, part by part.
+    pub(crate) fn clamped(&self, mut theta: Vec<f64>) -> Vec<f64> {
+        for (part, radius) in self.radius.iter().enumerate() {
+            let range = part * self.dimension..(part + 1) * self.dimension;
+            let offset: Vec<f64> = range.clone().map(|i| theta[i] - self.centre[i]).collect();
+            let size = crate::program::norm(&offset);
+            if size > *radius {
+                for (i, o) in range.zip(&offset) {
+                    theta[i] = self.centre[i] + o * (radius / size);
+                }
+            }
+        }
+        theta
+    }
+
+    /// The member that lies farthest in this direction; parts without a direction stay at the centre.
+    pub(crate) fn extreme(&self, direction: &[f64]) -> Vec<f64> {
+        let mut theta = self.centre.clone();
+        for (part, radius) in self.radius.iter().enumerate() {
+            let range = part * self.dimension..(part + 1) * self.dimension;
+            let size = crate::program::norm(&direction[range.clone()]);
+            if size > 0.0 && size.is_finite() {
+                for i in range {
+                    theta[i] += radius * (direction[i] / size);
+                }
+            }
+        }
+        theta
+    }
+
     /// `to`, moved back along the segment from the member `from` until it is a member.
     pub(crate) fn pull_inside(&self, from: &[f64], to: Vec<f64>) -> Vec<f64> {
         if self.contains(&to) {

@@ -529,7 +529,7 @@ pub struct DeterministicMap<'m> {
 }
 
 impl<'m> DeterministicMap<'m> {
-    pub(super) fn new(
+    pub(crate) fn new(
         map: Arc<dyn DataMap + 'm>,
         query: &ResolvedQuery,
         shape: &Shape,

@@ -1,0 +1,199 @@
+//! `sensitivity` and `audit`: does the noise hide what it claims to hide? For the curator; neither releases anything.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use conveil::audit::{Audit, Witness};
+use conveil::plan::Plan;
+use conveil::program::AffineMap;
+use conveil::solve::Cancel;
+use conveil_read::spec::{SampledMap, Sensitivity};
+
+use crate::arguments::{Audited, Probe};
+use crate::failure::Failure;
+use crate::inputs::{Inputs, text_of};
+use crate::terminal::Terminal;
+use crate::{model, verbs, wishes};
+
+/// Longer witness files are refused.
+const WITNESS_BYTES: u64 = 256 << 20;
+
+/// How far neighbouring datasets move the answer.
+pub(crate) fn sensitivity(
+    probe: &Probe,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let inputs = Inputs::open(&probe.common.spec)?;
+    let map = model::map(&inputs)?;
+    let plan = planned(probe, &inputs, &map, terminal, cancel)?;
+    let audit = settings(probe, &inputs)?;
+    let report = {
+        let progress = terminal.progress("measuring");
+        let batch = progress.batch(inputs.spec.solver.threads, cancel);
+        terminal.stage("measure", || audit.sensitivity(&plan, &batch))
+    };
+    let report = report.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    terminal.show(&report)?;
+    terminal.say_timings();
+    Ok(())
+}
+
+/// The white-box audit, or one pair of it again. Flagged: exit code 4.
+pub(crate) fn audit(
+    audited: &Audited,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let probe = &audited.probe;
+    let inputs = Inputs::open(&probe.common.spec)?;
+    let map = model::map(&inputs)?;
+    let recorded = audited.replay.as_deref().map(recorded).transpose()?;
+    if let Some(file) = &audited.witness {
+        refuse_existing(file)?;
+    }
+    let plan = planned(probe, &inputs, &map, terminal, cancel)?;
+    let engine = |e: conveil::Error| Failure::engine(&inputs.spec_name, &e);
+    if let Some(witness) = recorded {
+        let replay = terminal.stage("replay", || witness.replay(&plan));
+        let replay = replay.map_err(engine)?;
+        terminal.show(&replay)?;
+        terminal.say_timings();
+        if replay.is_flagged() {
+            let verdict = "the witness exceeds the claim";
+            return Err(Failure::flagged(&inputs.spec_name, verdict));
+        }
+        return Ok(());
+    }
+    let settings = settings(probe, &inputs)?;
+    let report = {
+        let progress = terminal.progress("auditing");
+        let batch = progress.batch(inputs.spec.solver.threads, cancel);
+        terminal.stage("audit", || settings.run(&plan, &batch))
+    };
+    let report = report.map_err(engine)?;
+    if let (Some(file), Some(witness)) = (&audited.witness, report.witness()) {
+        save(file, witness)?;
+    }
+    terminal.show(&report)?;
+    terminal.say_timings();
+    if report.is_flagged() {
+        let verdict = report.verdict_text();
+        return Err(Failure::flagged(&inputs.spec_name, &verdict));
+    }
+    Ok(())
+}
+
+/// What the flags and the spec's universe say.
+fn settings(probe: &Probe, inputs: &Inputs) -> Result<Audit, Failure> {
+    let audit = Audit::new()
+        .pairs(probe.pairs)
+        .seed(probe.seed.unwrap_or(inputs.spec.study.seed))
+        .climbs(usize::try_from(probe.climbs).unwrap_or(usize::MAX))
+        .solves(usize::try_from(probe.solves).unwrap_or(usize::MAX));
+    // A sampled plan brings its own universe, in a study the one around the private data.
+    let sampled = matches!(
+        inputs.spec.privacy.sensitivity.value,
+        Sensitivity::Sampled { .. }
+    );
+    match wishes::universe(&inputs.spec.private) {
+        Some(universe) if !sampled => {
+            let universe = universe.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+            Ok(audit.universe(universe))
+        }
+        None if !sampled => match &open_parameter(inputs) {
+            Some(name) => Err(Failure::input(format!(
+                "{}: an audit needs a public set of datasets to draw pairs from, and `{name}` has no public bounds\n  help: add `[private.universe]`, or `bounds` to every [[private.parameter]]",
+                inputs.spec_name
+            ))),
+            None => Ok(audit),
+        },
+        _ => Ok(audit),
+    }
+}
+
+/// The first parameter without public bounds.
+fn open_parameter(inputs: &Inputs) -> Option<String> {
+    let parameters = inputs.spec.private.parameters.iter();
+    let mut open = parameters.filter(|p| p.bounds.is_none());
+    open.next().map(|p| p.name.value.clone())
+}
+
+/// The spec's plan, made without data; with `--not-private` the paper's, made around the private data.
+fn planned<'m>(
+    probe: &Probe,
+    inputs: &Inputs,
+    map: &'m AffineMap,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<Plan<'m>, Failure> {
+    let wish = &inputs.spec.privacy.sensitivity;
+    let papers = matches!(
+        wish.value,
+        Sensitivity::Sampled {
+            on: SampledMap::Deterministic,
+            ..
+        }
+    );
+    let plan = match (papers, probe.not_private) {
+        (false, false) => {
+            terminal.stage("plan", || verbs::planned(inputs, map, terminal, cancel))?
+        }
+        (true, true) => {
+            let theta = model::dataset(inputs)?;
+            let ask = wishes::ask(inputs, map, cancel)?;
+            let plan = terminal.stage("plan", || Plan::paper_mode(map, ask, &theta));
+            plan.map_err(|e| Failure::engine(&inputs.spec_name, &e))?
+        }
+        (true, false) => {
+            let error = wish.error(
+                &inputs.spec_name,
+                "noise calibrated to the map without noise can be studied, never released",
+            );
+            let help = "`--not-private` says that you know; `on = \"released\"` calibrates to the map that is released";
+            return Err(Failure::from(error.with_help(help)));
+        }
+        (false, true) => {
+            let error = wish.error(
+                &inputs.spec_name,
+                "`--not-private` is for a sensitivity sampled `on = \"deterministic\"`",
+            );
+            return Err(Failure::from(
+                error.with_help("leave the flag away to audit this spec as it stands"),
+            ));
+        }
+    };
+    verbs::warn(&plan, terminal);
+    Ok(plan)
+}
+
+fn recorded(file: &Path) -> Result<Witness, Failure> {
+    let name = file.display();
+    let text = text_of(file, WITNESS_BYTES).map_err(|why| {
+        Failure::input(format!(
+            "{name}: {why}\n  help: give a file that `conveil audit --witness` has written"
+        ))
+    })?;
+    Witness::from_json(&text).map_err(|e| Failure::engine(&name.to_string(), &e))
+}
+
+/// Found out before the work, not after it.
+fn refuse_existing(file: &Path) -> Result<(), Failure> {
+    if file.exists() {
+        return Err(Failure::input(format!(
+            "{} exists already\n  help: name a new file for the witness",
+            file.display()
+        )));
+    }
+    Ok(())
+}
+
+fn save(file: &Path, witness: &Witness) -> Result<(), Failure> {
+    let mut text = witness.to_json();
+    text.push('\n');
+    let opened = OpenOptions::new().write(true).create_new(true).open(file);
+    opened
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|why| Failure::file_not_written(&file.display().to_string(), &why))
+}

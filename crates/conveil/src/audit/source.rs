@@ -1,0 +1,35 @@
+//! Where the pairs of an audit come from: a public set of datasets.
+
+use crate::ask::{Request, Universe};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// The stated universe; else the one that the plan's sensitivity was sampled from; else the box of the public bounds.
+pub(super) fn universe(plan: &Plan<'_>, stated: Option<&Universe>) -> Result<Universe> {
+    let parameters = plan.released().map().parameters();
+    let found = match (stated, &plan.ask().sensitivity) {
+        (Some(universe), _) => universe.clone(),
+        (None, Some(Request::Sampled(sampled))) => sampled.universe.clone(),
+        _ => {
+            if let Some(open) = parameters.iter().find(|p| p.bounds().is_none()) {
+                return Err(Error::input(format!(
+                    "an audit needs a public set of datasets to draw pairs from: state a universe, or public bounds for every private parameter (`{}` has none)",
+                    open.name()
+                )));
+            }
+            let ends = || parameters.iter().filter_map(|p| p.bounds());
+            Universe::around(
+                ends().map(|(low, high)| low + 0.5 * (high - low)).collect(),
+                ends().map(|(low, high)| 0.5 * (high - low)).collect(),
+            )?
+        }
+    };
+    if found.len() != parameters.len() {
+        return Err(Error::input(format!(
+            "the universe has {} entries, but the model has {} private parameters",
+            found.len(),
+            parameters.len()
+        )));
+    }
+    Ok(found)
+}
