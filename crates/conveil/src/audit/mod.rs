@@ -210,7 +210,7 @@ impl Audit {
         };
         if self.climbs > 0 {
             let norm = claim.privacy.norm();
-            let model = plan.released().map();
+            let model = plan.model();
             let budget = (self.solves, self.seed);
             let mut search = Search::new(model, map, field, norm, budget, batch);
             worst.found = search.run(starts)?;
