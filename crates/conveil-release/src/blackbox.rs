@@ -54,6 +54,8 @@ impl Default for Settings {
 /// `no_mechanism_is_caught_spending_more_than_it_claims`, `a_halved_scale_is_caught`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlackBox {
+    /// Always true: this document must not be published.
+    pub private: bool,
     /// Draws from each dataset.
     pub draws: u64,
     /// The probability that the bound is wrong.
@@ -173,6 +175,7 @@ pub fn bound(plan: &Plan<'_>, answers: &[Vec<Vec<f64>>; 2], false_alarm: f64) ->
         0.0
     };
     Ok(BlackBox {
+        private: true,
         draws: draws as u64,
         false_alarm,
         claimed_epsilon: epsilon,
