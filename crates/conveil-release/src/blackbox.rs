@@ -54,6 +54,8 @@ impl Default for Settings {
 /// `no_mechanism_is_caught_spending_more_than_it_claims`, `a_halved_scale_is_caught`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlackBox {
+    /// Always true: this document must not be published.
+    pub private: bool,
     /// Draws from each dataset.
     pub draws: u64,
     /// The probability that the bound is wrong.
@@ -173,6 +175,7 @@ pub fn bound(plan: &Plan<'_>, answers: &[Vec<Vec<f64>>; 2], false_alarm: f64) ->
         0.0
     };
     Ok(BlackBox {
+        private: true,
         draws: draws as u64,
         false_alarm,
         claimed_epsilon: epsilon,
@@ -237,6 +240,26 @@ enum Test {
     OneOf(std::collections::HashSet<u64>),
 }
 
+impl Test {
+    fn holds(&self, value: f64) -> bool {
+        match self {
+            Test::AtLeast(threshold) => value >= *threshold,
+            Test::AtMost(threshold) => value <= *threshold,
+            Test::OneOf(values) => values.contains(&value.to_bits()),
+        }
+    }
+
+    /// How many of these sorted values it holds for.
+    fn count(&self, sorted: &[f64]) -> f64 {
+        let count = match self {
+            Test::AtLeast(threshold) => sorted.len() - sorted.partition_point(|v| v < threshold),
+            Test::AtMost(threshold) => sorted.partition_point(|v| v <= threshold),
+            Test::OneOf(_) => sorted.iter().filter(|v| self.holds(**v)).count(),
+        };
+        count as f64
+    }
+}
+
 /// An event, chosen on answers that do not test it.
 #[derive(Clone, Debug)]
 struct Event {
@@ -254,12 +277,7 @@ const OFTEN: usize = 10;
 
 impl Event {
     fn holds(&self, shape: &Shape, answer: &[f64]) -> bool {
-        let value = self.statistic.of(shape, answer);
-        match &self.test {
-            Test::AtLeast(threshold) => value >= *threshold,
-            Test::AtMost(threshold) => value <= *threshold,
-            Test::OneOf(values) => values.contains(&value.to_bits()),
-        }
+        self.test.holds(self.statistic.of(shape, answer))
     }
 
     fn name(&self, plan: &Plan<'_>) -> String {
@@ -278,14 +296,18 @@ impl Event {
         format!("{statistic} {test}, likelier at the {dataset} dataset")
     }
 
-    /// The event with the largest bound on these answers, each count moved by three standard errors to the safe side.
+    /// The event that promises the largest bound. One half of these answers proposes events, the other half judges them:
+    /// a set of values that is picked and judged on the same answers looks better than it is.
     fn choose(
         shape: &Shape,
         step: f64,
         answers: [&[Vec<f64>]; 2],
         (epsilon, delta): (f64, f64),
     ) -> Event {
-        let total = answers[0].len() as f64;
+        let half = answers[0].len() / 2;
+        let proposing = answers.map(|answers| &answers[..half]);
+        let judging = answers.map(|answers| &answers[half..]);
+        let total = (answers[0].len() - half) as f64;
         let mut best = (
             f64::NEG_INFINITY,
             Event {
@@ -294,22 +316,32 @@ impl Event {
                 swapped: false,
             },
         );
-        for statistic in statistics(shape, step, answers) {
-            let sorted = answers.map(|answers| {
-                let values = answers.iter().map(|answer| statistic.of(shape, answer));
-                let mut values: Vec<f64> = values.collect();
-                values.sort_by(f64::total_cmp);
-                values
-            });
-            for (test, counts) in tests(&sorted, epsilon) {
+        for statistic in statistics(shape, step, proposing) {
+            let sorted = |answers: [&[Vec<f64>]; 2]| {
+                answers.map(|answers| {
+                    let values = answers.iter().map(|answer| statistic.of(shape, answer));
+                    let mut values: Vec<f64> = values.collect();
+                    values.sort_by(f64::total_cmp);
+                    values
+                })
+            };
+            let judges = sorted(judging);
+            for test in tests(&sorted(proposing), epsilon) {
+                let counts = judges.each_ref().map(|values| test.count(values));
                 for swapped in [false, true] {
-                    let [mut seen, mut other] = counts[usize::from(swapped)];
-                    (seen, other) = (seen - 3.0 * seen.sqrt(), other + 3.0 * other.sqrt() + 5.0);
-                    let gain = ((seen / total - delta) / (other / total)).ln();
+                    let (seen, other) = if swapped {
+                        (counts[1], counts[0])
+                    } else {
+                        (counts[0], counts[1])
+                    };
+                    // What the final bounds will take off, about: five standard errors, and a few for rare events.
+                    let error = |count: f64| 5.0 * (count * (1.0 - count / total)).sqrt();
+                    let low = seen - error(seen) - 3.0;
+                    let high = other + error(other) + 12.0;
+                    let gain = ((low / total - delta) / (high / total)).ln();
                     // NaN, the logarithm of a negative number, gains nothing.
                     if gain > best.0 {
-                        let (statistic, test) =
-                            (statistic.clone(), test[usize::from(swapped)].clone());
+                        let (statistic, test) = (statistic.clone(), test.clone());
                         best = (
                             gain,
                             Event {
@@ -358,29 +390,16 @@ fn statistics(shape: &Shape, step: f64, answers: [&[Vec<f64>]; 2]) -> Vec<Statis
     all
 }
 
-/// Two tests, one for either dataset as the likelier one, and how often each holds there and at the other.
-type Candidate = ([Test; 2], [[f64; 2]; 2]);
-
 /// Half-lines, and single values where they repeat.
-fn tests(sorted: &[Vec<f64>; 2], epsilon: f64) -> Vec<Candidate> {
+fn tests(sorted: &[Vec<f64>; 2], epsilon: f64) -> Vec<Test> {
     let mut pooled: Vec<f64> = sorted.concat();
     pooled.sort_by(f64::total_cmp);
     let every = (pooled.len() / THRESHOLDS).max(1);
-    let mut found = Vec::new();
-    for &threshold in pooled.iter().step_by(every) {
-        let above = [0, 1].map(|i| {
-            let below = sorted[i].partition_point(|v| *v < threshold);
-            (sorted[i].len() - below) as f64
-        });
-        let below = [0, 1].map(|i| sorted[i].partition_point(|v| *v <= threshold) as f64);
-        for (test, count) in [
-            (Test::AtLeast(threshold), above),
-            (Test::AtMost(threshold), below),
-        ] {
-            let counts = [count, [count[1], count[0]]];
-            found.push(([test.clone(), test], counts));
-        }
-    }
+    let mut found: Vec<Test> = pooled
+        .iter()
+        .step_by(every)
+        .flat_map(|&threshold| [Test::AtLeast(threshold), Test::AtMost(threshold)])
+        .collect();
     pooled.dedup();
     if pooled.len() * OFTEN <= sorted[0].len() {
         // The likeliest set of values: all that are more than e^ε times as frequent.
@@ -388,19 +407,11 @@ fn tests(sorted: &[Vec<f64>; 2], epsilon: f64) -> Vec<Candidate> {
             let start = sorted[i].partition_point(|v| *v < value);
             (sorted[i].partition_point(|v| *v <= value) - start) as f64
         };
-        let sides = [(0, 1), (1, 0)].map(|(i, j)| {
-            let (mut values, mut counts) = (std::collections::HashSet::new(), [0.0; 2]);
-            for &value in &pooled {
-                let (here, there) = (times(i, value), times(j, value));
-                if here > epsilon.exp() * there {
-                    values.insert(value.to_bits());
-                    counts = [counts[0] + here, counts[1] + there];
-                }
-            }
-            (Test::OneOf(values), counts)
-        });
-        let [(first, counts), (second, other)] = sides;
-        found.push(([first, second], [counts, other]));
+        for (i, j) in [(0, 1), (1, 0)] {
+            let likelier = |v: &&f64| times(i, **v) > epsilon.exp() * times(j, **v);
+            let values = pooled.iter().filter(likelier).map(|v| v.to_bits());
+            found.push(Test::OneOf(values.collect()));
+        }
     }
     found
 }

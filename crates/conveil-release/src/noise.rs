@@ -36,6 +36,26 @@ pub(crate) enum Noise {
     TruncatedLaplace { scale: RBig, reach: IBig },
 }
 
+impl Noise {
+    /// A law of the plan, in steps.
+    fn of(law: &Law, step: &RBig) -> Result<Noise> {
+        let in_steps = |x: f64| exact(x).map(|x| x / step);
+        Ok(match law {
+            Law::Laplace(laplace) => Noise::Laplace {
+                scale: in_steps(laplace.scale() * ROUNDINGS)?,
+            },
+            Law::Gaussian(gaussian) => Noise::Gaussian {
+                scale: in_steps(gaussian.sigma() * ROUNDINGS)?,
+            },
+            // Its δ was summed for exactly this scale and bound.
+            Law::TruncatedLaplace(truncated) => Noise::TruncatedLaplace {
+                scale: in_steps(truncated.scale())?,
+                reach: in_steps(truncated.bound())?.round(),
+            },
+        })
+    }
+}
+
 /// The public lattice of a plan and the noise on it.
 ///
 /// # Guarantee
@@ -59,20 +79,7 @@ impl Lattice {
     pub(crate) fn of(plan: &Plan<'_>) -> Result<Lattice> {
         let law = *plan.law();
         let step = exact(plan.released().step())?;
-        let in_steps = |x: f64| exact(x).map(|x| x / &step);
-        let noise = match law {
-            Law::Laplace(laplace) => Noise::Laplace {
-                scale: in_steps(laplace.scale() * ROUNDINGS)?,
-            },
-            Law::Gaussian(gaussian) => Noise::Gaussian {
-                scale: in_steps(gaussian.sigma() * ROUNDINGS)?,
-            },
-            // Its δ was summed for exactly this scale and bound.
-            Law::TruncatedLaplace(truncated) => Noise::TruncatedLaplace {
-                scale: in_steps(truncated.scale())?,
-                reach: in_steps(truncated.bound())?.round(),
-            },
-        };
+        let noise = Noise::of(&law, &step)?;
         Ok(Lattice {
             shape: plan.released().shape().clone(),
             step,

