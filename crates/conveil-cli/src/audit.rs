@@ -73,10 +73,10 @@ pub(crate) fn audit(
         terminal.stage("audit", || settings.run(&plan, &batch))
     };
     let report = report.map_err(engine)?;
+    terminal.show(&report)?;
     if let (Some(file), Some(witness)) = (&audited.witness, report.witness()) {
         save(file, witness)?;
     }
-    terminal.show(&report)?;
     terminal.say_timings();
     if report.is_flagged() {
         let verdict = report.verdict_text();

@@ -313,7 +313,7 @@ fn a_sampled_basis_is_held_to_its_share_not_to_every_pair() {
     // β = 1e-6 for the calibration and 1e-6 for the audit's own bound.
     let audit = Audit::new().pairs(400).seed(77).solves(200);
     let kept = audited(&map, ask(request(0.2, 1e-6)), &audit);
-    assert_ne!(kept.verdict, Verdict::Flagged, "{kept}");
+    assert_eq!(kept.verdict, Verdict::OutsideTheShare, "{kept}");
     assert_eq!(kept.promised_share, Some(0.8));
     assert!(kept.share.at_most >= 0.8);
     // A calibration that is wrong most of the time, on a few pairs: some seeds are caught, and where only some
