@@ -62,8 +62,10 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
         _ => 1,
     };
     let disc = universe.dimension();
-    let blocks = map.template().constraints();
-    let block = |row: usize| blocks.iter().position(|b| b.range().contains(&row));
+    let mut block = vec![-1; map.template().rows()];
+    for (number, constraint) in map.template().constraints().iter().enumerate() {
+        block[constraint.range()].fill(number as i64);
+    }
     let mut all = vec![
         by(&|_| vec![]),
         // Classes enter with coefficients of different signs.
@@ -72,12 +74,12 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
         by(&|i| {
             pattern(&parameters[i], &|place| match place {
                 Place::A(_, column) | Place::Q(column) => column as i64,
-                Place::B(row) => block(row).map_or(-1, |b| b as i64),
+                Place::B(row) => block[row],
             })
         }),
         by(&|i| {
             pattern(&parameters[i], &|place| match place {
-                Place::A(row, _) | Place::B(row) => block(row).map_or(-1, |b| b as i64),
+                Place::A(row, _) | Place::B(row) => block[row],
                 Place::Q(_) => -1,
             })
         }),
