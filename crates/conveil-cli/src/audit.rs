@@ -192,8 +192,13 @@ fn refuse_existing(file: &Path) -> Result<(), Failure> {
 fn save(file: &Path, witness: &Witness) -> Result<(), Failure> {
     let mut text = witness.to_json();
     text.push('\n');
-    let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    opened
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // For the curator alone.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(file)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|why| Failure::file_not_written(&file.display().to_string(), &why))
 }
