@@ -11,6 +11,7 @@ mod source;
 mod directions;
 mod field;
 mod search;
+mod uphill;
 
 // What comes out.
 mod movement;
