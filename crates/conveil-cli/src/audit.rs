@@ -73,10 +73,10 @@ pub(crate) fn audit(
         terminal.stage("audit", || settings.run(&plan, &batch))
     };
     let report = report.map_err(engine)?;
+    terminal.show(&report)?;
     if let (Some(file), Some(witness)) = (&audited.witness, report.witness()) {
         save(file, witness)?;
     }
-    terminal.show(&report)?;
     terminal.say_timings();
     if report.is_flagged() {
         let verdict = report.verdict_text();
@@ -192,8 +192,13 @@ fn refuse_existing(file: &Path) -> Result<(), Failure> {
 fn save(file: &Path, witness: &Witness) -> Result<(), Failure> {
     let mut text = witness.to_json();
     text.push('\n');
-    let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    opened
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // For the curator alone.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(file)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|why| Failure::file_not_written(&file.display().to_string(), &why))
 }

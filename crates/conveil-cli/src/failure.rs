@@ -47,7 +47,7 @@ impl Failure {
     pub fn flagged(name: &str, verdict: &str) -> Self {
         Failure {
             message: format!(
-                "{name}: {verdict}\n  help: a larger sensitivity, or a certificate, if the pair is a fair one"
+                "{name}: {verdict}\n  help: state a larger sensitivity, or a universe that leaves such a pair out"
             ),
             exit_code: FLAGGED,
         }

@@ -13,7 +13,15 @@ fn help_names_every_verb_and_exit_code() {
     let place = examples();
     let (code, alone, stderr) = ended(&place, &[]);
     assert_eq!((code, stderr.as_str()), (0, ""));
-    for word in ["check", "solve", "compare", "explain", "frontier"] {
+    for word in [
+        "check",
+        "solve",
+        "compare",
+        "explain",
+        "frontier",
+        "sensitivity",
+        "audit",
+    ] {
         assert!(alone.contains(&format!("\n  {word} ")), "{alone}");
         let (code, help, _) = ended(&place, &[word, "--help"]);
         assert_eq!(code, 0);
@@ -32,7 +40,15 @@ fn help_names_every_verb_and_exit_code() {
 #[test]
 fn the_examples_in_the_help_run() {
     let root = examples().join("../..");
-    for verb in ["check", "solve", "compare", "explain", "frontier"] {
+    for verb in [
+        "check",
+        "solve",
+        "compare",
+        "explain",
+        "frontier",
+        "sensitivity",
+        "audit",
+    ] {
         let (_, help, _) = ended(&root, &[verb, "--help"]);
         let line = help.lines().find(|line| line.starts_with("  conveil "));
         let words: Vec<&str> = line

@@ -113,6 +113,21 @@ fn a_true_bound_passes_and_its_half_is_flagged_with_a_witness_that_replays() {
 }
 
 #[test]
+fn movement_is_measured_in_the_shape_of_the_noise() {
+    // T⁻¹ = diag(½, ¼): the second entry moves by 3, which is ¾ of the noise's unit there, the first by 1, which is ½.
+    let map = linear(&[vec![1.0, 0.0], vec![0.0, 3.0]]);
+    let universe = Universe::around(vec![0.0; 2], vec![5.0; 2]).unwrap();
+    let audit = Audit::new().universe(universe).pairs(20).solves(200);
+    for (bound, verdict) in [(0.75, Verdict::NoneFound), (0.5, Verdict::Flagged)] {
+        let ask = declared(LAWS[0], Adjacency::one_entry(1.0), bound)
+            .shape(vec![vec![2.0, 0.0], vec![0.0, 4.0]]);
+        let report = audited(&map, ask, &audit);
+        assert_eq!(report.verdict, verdict, "{report}");
+        assert!((report.tightness - 0.75 / bound).abs() < 1e-6, "{report}");
+    }
+}
+
+#[test]
 fn the_search_finds_the_true_maximum_where_random_pairs_do_not() {
     let (rows, columns) = (3, 10);
     let m = matrix(rows, columns);
@@ -313,7 +328,7 @@ fn a_sampled_basis_is_held_to_its_share_not_to_every_pair() {
     // β = 1e-6 for the calibration and 1e-6 for the audit's own bound.
     let audit = Audit::new().pairs(400).seed(77).solves(200);
     let kept = audited(&map, ask(request(0.2, 1e-6)), &audit);
-    assert_ne!(kept.verdict, Verdict::Flagged, "{kept}");
+    assert_eq!(kept.verdict, Verdict::OutsideTheShare, "{kept}");
     assert_eq!(kept.promised_share, Some(0.8));
     assert!(kept.share.at_most >= 0.8);
     // A calibration that is wrong most of the time, on a few pairs: some seeds are caught, and where only some

@@ -82,13 +82,14 @@ impl Universe {
         Self::new(centre.to_vec(), self.radius.clone(), self.dimension)
     }
 
-    /// Whether the dataset is a member.
+    /// Whether the dataset is a member, up to the rounding of numbers as large as the centre's.
     pub fn contains(&self, theta: &[f64]) -> bool {
         theta.len() == self.len()
             && (0..self.radius.len()).all(|part| {
                 let range = part * self.dimension..(part + 1) * self.dimension;
-                let offset: Vec<f64> = range.map(|i| theta[i] - self.centre[i]).collect();
-                crate::program::norm(&offset) <= self.radius[part] * (1.0 + 1e-12)
+                let offset: Vec<f64> = (range.clone()).map(|i| theta[i] - self.centre[i]).collect();
+                let rounding = 2.0 * f64::EPSILON * crate::program::norm(&self.centre[range]);
+                crate::program::norm(&offset) <= self.radius[part] * (1.0 + 1e-12) + rounding
             })
     }
 
@@ -212,5 +213,26 @@ impl fmt::Display for Universe {
             "{kind} of {} entries around a public centre (diameter {l1:.4} in ℓ₁, {l2:.4} in ℓ₂)",
             self.len()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_small_universe_around_large_numbers_are_members() {
+        for dimension in [1, 2] {
+            let centre = vec![1e6, 1e6 / 3.0, -7e5, 1e2];
+            let universe = Universe::discs(centre, vec![0.01; 4 / dimension], dimension).unwrap();
+            for direction in [[1.0, 1.0, 1.0, 1.0], [-1.0, 0.3, 0.7, 1.0]] {
+                let end = universe.extreme(&direction);
+                assert!(universe.contains(&end));
+                assert_eq!(universe.clamped(end.clone()).len(), 4);
+                let beyond: Vec<f64> = end.iter().zip(&direction).map(|(e, d)| e + d).collect();
+                assert!(!universe.contains(&beyond));
+                assert!(universe.contains(&universe.clamped(beyond)));
+            }
+        }
     }
 }

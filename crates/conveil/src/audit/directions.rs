@@ -17,7 +17,6 @@ pub(super) fn structured(
     universe: &Universe,
     adjacency: Adjacency,
 ) -> Vec<Vec<f64>> {
-    let entries = map.len();
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut add = |direction: Vec<f64>| {
         let opposite: Vec<f64> = direction.iter().map(|v| -v).collect();
@@ -42,7 +41,6 @@ pub(super) fn structured(
             add(signed(&|g| if g == chosen { 1.0 } else { 0.0 }));
         }
     }
-    debug_assert!(found.iter().all(|d| d.len() == entries));
     found
 }
 
@@ -64,8 +62,10 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
         _ => 1,
     };
     let disc = universe.dimension();
-    let blocks = map.template().constraints();
-    let block = |row: usize| blocks.iter().position(|b| b.range().contains(&row));
+    let mut block = vec![-1; map.template().rows()];
+    for (number, constraint) in map.template().constraints().iter().enumerate() {
+        block[constraint.range()].fill(number as i64);
+    }
     let mut all = vec![
         by(&|_| vec![]),
         // Classes enter with coefficients of different signs.
@@ -74,12 +74,12 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
         by(&|i| {
             pattern(&parameters[i], &|place| match place {
                 Place::A(_, column) | Place::Q(column) => column as i64,
-                Place::B(row) => block(row).map_or(-1, |b| b as i64),
+                Place::B(row) => block[row],
             })
         }),
         by(&|i| {
             pattern(&parameters[i], &|place| match place {
-                Place::A(row, _) | Place::B(row) => block(row).map_or(-1, |b| b as i64),
+                Place::A(row, _) | Place::B(row) => block[row],
                 Place::Q(_) => -1,
             })
         }),

@@ -160,3 +160,78 @@ impl Field {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Sampler;
+    use crate::sensitivity::Pairs;
+
+    #[test]
+    fn every_move_leads_to_neighbours_inside_the_universe() {
+        let entries = 12;
+        let mut sampler = Sampler::new(31, 7);
+        let adjacencies = [
+            Adjacency::one_entry(0.7),
+            Adjacency::L1 { alpha: 0.7 },
+            Adjacency::L2 { alpha: 0.7 },
+            Adjacency::OneRecord { len: 2 },
+            // Cuts discs of three entries in two.
+            Adjacency::OneRecord { len: 4 },
+            Adjacency::Universe,
+        ];
+        for round in 0..40u64 {
+            for adjacency in adjacencies {
+                for dimension in [1, 2, 3] {
+                    let mut numbers = |count: usize, low: f64, high: f64| -> Vec<f64> {
+                        let mut one = || low + (high - low) * sampler.uniform();
+                        (0..count).map(|_| one()).collect()
+                    };
+                    let centre = numbers(entries, -5.0, 5.0);
+                    let radius = numbers(entries / dimension, 0.0, 2.0);
+                    let direction = numbers(entries, -1.0, 1.0);
+                    let share = numbers(1, 0.0, 2.0)[0];
+                    let universe = Universe::discs(centre, radius, dimension).unwrap();
+                    let field = Field {
+                        universe: universe.clone(),
+                        adjacency,
+                    };
+                    let start = Pairs::new(universe.clone(), adjacency, round).pair(round);
+                    let corner = universe.extreme(&direction);
+                    let mut pairs = field.around(&start, &direction, share);
+                    pairs.push(field.pair(&start.0, &direction));
+                    pairs.push(field.pair(&corner, &direction));
+                    for pair in pairs.clone() {
+                        pairs.extend(field.around(&pair, &direction, 0.5 * share));
+                    }
+                    for (a, b) in pairs {
+                        assert!(adjacency.relates(&a, &b), "{adjacency}: {a:?} {b:?}");
+                        assert!(
+                            universe.contains(&a) && universe.contains(&b),
+                            "{adjacency}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_is_as_far_apart_as_adjacency_and_universe_allow() {
+        let universe = Universe::around(vec![0.0; 2], vec![1.0; 2]).unwrap();
+        let field = |adjacency| Field {
+            universe: universe.clone(),
+            adjacency,
+        };
+        // From a corner outwards: the base gives way.
+        let (a, b) = field(Adjacency::one_entry(0.5)).pair(&[1.0, 1.0], &[1.0, 0.0]);
+        assert!(
+            (a[0] - 0.5).abs() < 1e-9 && (b[0] - 1.0).abs() < 1e-9,
+            "{a:?} {b:?}"
+        );
+        let (a, b) = field(Adjacency::OneRecord { len: 1 }).pair(&[0.2, 0.3], &[0.0, 1.0]);
+        assert_eq!((a, b), (vec![0.2, -1.0], vec![0.2, 1.0]));
+        let (a, b) = field(Adjacency::Universe).pair(&[0.0; 2], &[1.0, -3.0]);
+        assert_eq!((a, b), (vec![-1.0, 1.0], vec![1.0, -1.0]));
+    }
+}

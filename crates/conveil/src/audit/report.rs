@@ -229,13 +229,16 @@ fn promised_share(plan: &Plan<'_>, universe: &Universe) -> Option<f64> {
     }
 }
 
-/// The universe in words; in paper mode its centre is the private data.
+/// The universe in words; in paper mode the plan's own is centred on the private data.
 pub(super) fn source(plan: &Plan<'_>, universe: &Universe) -> String {
     let text = universe.to_string();
-    if plan.guarantee().basis().is_private() {
-        text
-    } else {
-        text.replace("around a public centre", "around the private data")
+    match &plan.ask().sensitivity {
+        Some(Request::Sampled(sampled))
+            if !plan.guarantee().basis().is_private() && sampled.universe == *universe =>
+        {
+            text.replace("around a public centre", "around the private data")
+        }
+        _ => text,
     }
 }
 
