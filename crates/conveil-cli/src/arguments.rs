@@ -185,6 +185,9 @@ pub(crate) struct Audited {
     /// Do not search: solve the pair in this file again
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
+    /// Then draw this many answers from each side of the worst pair, as a release would, and bound ε from below
+    #[arg(long, value_name = "N", conflicts_with = "replay", value_parser = clap::value_parser!(u64).range(4..=100_000_000))]
+    pub(crate) blackbox: Option<u64>,
 }
 
 /// The axis of a frontier.

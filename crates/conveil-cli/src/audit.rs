@@ -1,14 +1,17 @@
 //! `sensitivity` and `audit`: does the noise hide what it claims to hide? For the curator; neither releases anything.
 
+use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-use conveil::audit::{Audit, Witness};
+use conveil::audit::{Audit, AuditReport, Witness};
 use conveil::plan::Plan;
 use conveil::program::AffineMap;
 use conveil::solve::Cancel;
 use conveil_read::spec::{SampledMap, Sensitivity};
+use conveil_release::blackbox::{self, BlackBox};
+use serde::Serialize;
 
 use crate::arguments::{Audited, Probe};
 use crate::failure::Failure;
@@ -73,16 +76,88 @@ pub(crate) fn audit(
         terminal.stage("audit", || settings.run(&plan, &batch))
     };
     let report = report.map_err(engine)?;
-    terminal.show(&report)?;
-    if let (Some(file), Some(witness)) = (&audited.witness, report.witness()) {
+    let black_box = match (audited.blackbox, report.witness()) {
+        (Some(draws), Some(witness)) => {
+            let (a, b) = (&witness.first, &witness.second);
+            let settings = blackbox::Settings::new(draws, FALSE_ALARM);
+            let _spinner = terminal.progress("drawing");
+            let drawn = terminal.stage("black box", || {
+                settings.and_then(|settings| blackbox::audit(&plan, a, b, &settings))
+            });
+            Some(drawn.map_err(|e| Failure::release(&inputs.spec_name, &e))?)
+        }
+        _ => None,
+    };
+    let found = Found {
+        white_box: report,
+        black_box,
+    };
+    terminal.show(&found)?;
+    if let (Some(file), Some(witness)) = (&audited.witness, found.white_box.witness()) {
         save(file, witness)?;
     }
     terminal.say_timings();
-    if report.is_flagged() {
-        let verdict = report.verdict_text();
-        return Err(Failure::flagged(&inputs.spec_name, &verdict));
+    match found.verdict() {
+        Some(verdict) => Err(Failure::flagged(&inputs.spec_name, &verdict)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// How rarely a black-box audit may err.
+const FALSE_ALARM: f64 = 1e-6;
+
+/// What the audits found: one document, the black box as a part of it where it ran.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    white_box: AuditReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    black_box: Option<BlackBox>,
+}
+
+impl Found {
+    /// What contradicts the claim.
+    fn verdict(&self) -> Option<String> {
+        if self.white_box.is_flagged() {
+            return Some(self.white_box.verdict_text());
+        }
+        let drawn = self.black_box.as_ref().filter(|b| b.violated)?;
+        Some(format!(
+            "answers drawn as a release draws them show ε ≥ {:.4}",
+            drawn.epsilon_at_least
+        ))
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.white_box)?;
+        match &self.black_box {
+            Some(black_box) => write!(f, "\n{black_box}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A random maximum misses structured pairs: beside a sampled sensitivity stands what a short search of the public
+/// universe finds.
+pub(crate) fn beside_sampled(
+    plan: &Plan<'_>,
+    inputs: &Inputs,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<Option<String>, Failure> {
+    if plan.guarantee().basis().name() != "sampled" {
+        return Ok(None);
+    }
+    let progress = terminal.progress("searching");
+    let batch = progress.batch(inputs.spec.solver.threads, cancel);
+    let report =
+        conveil::audit::quick(plan, &batch).map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    Ok(Some(format!(
+        "the sensitivity is sampled; a short search for the worst pair of the universe gives: {} (`conveil audit` searches longer)",
+        report.beside()
+    )))
 }
 
 /// What the flags and the spec's universe say.

@@ -9,7 +9,7 @@ use crate::check::Check;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 use crate::terminal::Terminal;
-use crate::{model, wishes};
+use crate::{audit, model, wishes};
 
 /// Factors of the default grid of a frontier: powers of two, so that its values are round where the spec's is.
 const GRID: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
@@ -23,7 +23,11 @@ pub(crate) fn check(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Re
     let inputs = Inputs::open(&common.spec)?;
     let map = model::map(&inputs)?;
     let plan = planned(&inputs, &map, terminal, cancel)?;
-    terminal.show(&Check::new(&inputs, &plan))
+    let mut check = Check::new(&inputs, &plan);
+    check
+        .warnings
+        .extend(audit::beside_sampled(&plan, &inputs, terminal, cancel)?);
+    terminal.show(&check)
 }
 
 /// The curator report.
@@ -31,6 +35,9 @@ pub(crate) fn solve(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Re
     let (inputs, map, theta) = opened(common, terminal)?;
     let plan = terminal.stage("plan", || planned(&inputs, &map, terminal, cancel))?;
     warn(&plan, terminal);
+    if let Some(remark) = audit::beside_sampled(&plan, &inputs, terminal, cancel)? {
+        terminal.say(&format!("warning: {remark}"));
+    }
     let curated = {
         let _spinner = terminal.progress("solving");
         terminal.stage("solve", || plan.curate(&theta))

@@ -59,13 +59,15 @@ impl Decision {
                 });
             }
         }
+        // A certificate's own variables stand behind the model's; they are not part of the decision.
         let program = &decided.program;
+        let own = plan.model().template().columns();
         Ok(Decision {
             format: FORMAT,
             private: true,
             note: "PRIVATE: depends on the data, for whoever carries it out; not to be published",
             answer: Named::all(query.labels().iter().cloned(), answer),
-            decision: Named::all((0..x.len()).map(|j| program.variable_name(j)), &x),
+            decision: Named::all((0..own).map(|j| program.variable_name(j)), &x),
             noise,
         })
     }

@@ -63,8 +63,10 @@ impl Privacy {
             Norm::L1 => r * step,
             Norm::L2 => r.sqrt() * step,
         };
+        // A few roundings wider, so that none on the way to the scale makes it too small.
+        let covered = (sensitivity + rounding) * (1.0 + 8.0 * f64::EPSILON);
         let law = match *self {
-            Privacy::Laplace { .. } => self.law(sensitivity + rounding)?,
+            Privacy::Laplace { .. } => self.law(covered)?,
             Privacy::Gaussian {
                 epsilon,
                 delta,
@@ -86,11 +88,11 @@ impl Privacy {
                     delta: delta - taken,
                     calibration,
                 };
-                rest.law(sensitivity + rounding)?
+                rest.law(covered)?
             }
             Privacy::TruncatedLaplace { delta, .. } => {
-                let law = self.law(sensitivity + rounding)?;
-                let moved = ((sensitivity + rounding) / step).floor();
+                let law = self.law(covered)?;
+                let moved = (covered / step).floor();
                 let mut reach = (law.support_bound().unwrap_or(scale) / step).ceil();
                 while truncated_lattice_delta(step / law.scale(), reach, moved) > delta {
                     reach += 1.0;

@@ -74,9 +74,14 @@ impl Basis {
             defined_everywhere: false,
             kind: Kind::PaperMode,
             statement: format!(
-                "paper mode: calibrated to {calibrated_to}, not to the map that is released; the real ε can be many times larger"
+                "calibrated to {calibrated_to}, not to the map that is released; the real ε can be many times larger"
             ),
         }
+    }
+
+    /// What an audit found, beside a claim that nothing supports.
+    pub(super) fn audited(&mut self, found: &str) {
+        self.statement = format!("{}; {found}", self.statement);
     }
 
     /// certificate, declared, sampled or paper mode.
@@ -160,6 +165,10 @@ impl Guarantee {
                     .collect()
             }),
         }
+    }
+
+    pub(super) fn basis_mut(&mut self) -> &mut Basis {
+        &mut self.basis
     }
 
     /// The mechanism and its parameters.

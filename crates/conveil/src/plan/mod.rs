@@ -66,7 +66,8 @@ impl<'m> Plan<'m> {
     }
 
     /// The paper's way: the noise is calibrated to the deterministic map over a universe around the *private* data.
-    /// The guarantee says what that is worth; nothing that this plan makes may be called private.
+    /// The guarantee says what that is worth, with the ε that a short audit found beside the claimed one; nothing that
+    /// this plan makes may be called private.
     pub fn paper_mode(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
         let mut ask = ask;
         if let Some(Request::Sampled(sampled)) = &mut ask.sensitivity {
@@ -74,7 +75,17 @@ impl<'m> Plan<'m> {
             sampled.on = MapKind::Deterministic;
         }
         let batch = own_batch(&ask);
-        Self::build(map, ask, true, &batch)
+        let is_sampled = matches!(ask.sensitivity, Some(Request::Sampled(_)));
+        let mut plan = Self::build(map, ask, true, &batch)?;
+        if is_sampled {
+            let found = match crate::audit::quick(&plan, &batch) {
+                Ok(report) => report.beside(),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(other) => format!("an audit found no answer: {other}"),
+            };
+            plan.guarantee.basis_mut().audited(&found);
+        }
+        Ok(plan)
     }
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
