@@ -98,7 +98,7 @@ pub(crate) struct Output {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress and no timings on standard error; warnings stay
+    /// No progress, notes and timings on standard error; warnings stay
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -41,6 +41,8 @@ pub struct Check {
     pub text: String,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
+    /// What a search found beside the guarantee.
+    pub notes: Vec<String>,
 }
 
 /// A variable block.
@@ -135,6 +137,7 @@ impl Check {
             },
             text: guarantee.to_string(),
             warnings: plan.warnings().to_vec(),
+            notes: Vec::new(),
         }
     }
 }
@@ -253,6 +256,9 @@ impl fmt::Display for Check {
         writeln!(f, "{}", self.text)?;
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
+        }
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
         }
         Ok(())
     }

@@ -53,6 +53,11 @@ impl Terminal {
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 
+    /// Whether progress, timings and notes are left out.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.output.quiet
+    }
+
     /// Runs a stage and remembers how long it took.
     pub(crate) fn stage<T>(&self, name: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();

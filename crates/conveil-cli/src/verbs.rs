@@ -25,7 +25,7 @@ pub(crate) fn check(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Re
     let plan = planned(&inputs, &map, terminal, cancel)?;
     let mut check = Check::new(&inputs, &plan);
     check
-        .warnings
+        .notes
         .extend(audit::beside_sampled(&plan, &inputs, terminal, cancel)?);
     terminal.show(&check)
 }
@@ -35,8 +35,10 @@ pub(crate) fn solve(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Re
     let (inputs, map, theta) = opened(common, terminal)?;
     let plan = terminal.stage("plan", || planned(&inputs, &map, terminal, cancel))?;
     warn(&plan, terminal);
-    if let Some(remark) = audit::beside_sampled(&plan, &inputs, terminal, cancel)? {
-        terminal.say(&format!("warning: {remark}"));
+    if !terminal.is_quiet()
+        && let Some(remark) = audit::beside_sampled(&plan, &inputs, terminal, cancel)?
+    {
+        terminal.say(&format!("note: {remark}"));
     }
     let curated = {
         let _spinner = terminal.progress("solving");
