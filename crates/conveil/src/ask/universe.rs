@@ -84,11 +84,15 @@ impl Universe {
 
     /// Whether the dataset is a member, up to the rounding of numbers as large as the centre's.
     pub fn contains(&self, theta: &[f64]) -> bool {
+        self.holds(theta, 2.0 * f64::EPSILON)
+    }
+
+    fn holds(&self, theta: &[f64], rounding: f64) -> bool {
         theta.len() == self.len()
             && (0..self.radius.len()).all(|part| {
                 let range = part * self.dimension..(part + 1) * self.dimension;
                 let offset: Vec<f64> = (range.clone()).map(|i| theta[i] - self.centre[i]).collect();
-                let rounding = 2.0 * f64::EPSILON * crate::program::norm(&self.centre[range]);
+                let rounding = rounding * crate::program::norm(&self.centre[range]);
                 crate::program::norm(&offset) <= self.radius[part] * (1.0 + 1e-12) + rounding
             })
     }
@@ -182,7 +186,7 @@ impl Universe {
 
     /// `to`, moved back along the segment from the member `from` until it is a member.
     pub(crate) fn pull_inside(&self, from: &[f64], to: Vec<f64>) -> Vec<f64> {
-        if self.contains(&to) {
+        if self.holds(&to, 0.0) {
             return to;
         }
         let (mut low, mut high) = (0.0, 1.0);
@@ -190,7 +194,7 @@ impl Universe {
             |t: f64| -> Vec<f64> { from.iter().zip(&to).map(|(a, b)| a + t * (b - a)).collect() };
         for _ in 0..50 {
             let mid = 0.5 * (low + high);
-            if self.contains(&at(mid)) {
+            if self.holds(&at(mid), 0.0) {
                 low = mid;
             } else {
                 high = mid;
