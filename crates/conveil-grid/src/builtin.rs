@@ -24,13 +24,10 @@ const NETWORKS: [(&str, &str); 10] = [
 ];
 
 /// Short names, as papers use them.
-const ALIASES: [(&str, &str); 6] = [
-    ("3", "3_lmbd"),
-    ("5", "5_pjm"),
+const ALIASES: [(&str, &str); 3] = [
     ("24_ieee", "24_ieee_rts"),
     ("39_ieee", "39_epri"),
     ("73_ieee", "73_ieee_rts"),
-    ("89_ieee", "89_pegase"),
 ];
 
 /// A name that no built-in network has.

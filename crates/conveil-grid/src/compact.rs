@@ -23,7 +23,7 @@ use std::fmt::Write;
 use conveil_read::Source;
 use conveil_read::spelling::{counted, nearest, quoted};
 
-use crate::network::{Branch, Bus, Cost, Element, Omitted, Unit};
+use crate::network::{Branch, Bus, Cost, Element, Omitted, Unit, shown};
 use crate::{Network, ReadError};
 
 const KINDS: [&str; 6] = ["network", "base", "bus", "unit", "branch", "omitted"];
@@ -54,16 +54,16 @@ pub fn to_text(network: &Network, comment: &[String]) -> String {
     }
     // Writing to a String never fails.
     let _ = writeln!(text, "network {}", network.name());
-    let _ = writeln!(text, "base {}", network.base_mva());
+    let _ = writeln!(text, "base {}", shown(network.base_mva()));
     for bus in network.buses() {
         let mark = if bus.is_reference { " reference" } else { "" };
-        let (demand, shunt) = (bus.demand_mw, bus.shunt_mw);
+        let (demand, shunt) = (shown(bus.demand_mw), shown(bus.shunt_mw));
         let _ = writeln!(text, "bus {} {demand} {shunt}{mark}", bus.number);
     }
     let number = |bus: usize| network.buses()[bus].number;
     for unit in network.units() {
         let (row, bus) = (unit.row, number(unit.bus));
-        let (pmin, pmax) = (unit.pmin_mw, unit.pmax_mw);
+        let (pmin, pmax) = (shown(unit.pmin_mw), shown(unit.pmax_mw));
         let cost = cost_text(&unit.cost);
         let _ = writeln!(text, "unit {row} {bus} {pmin} {pmax} {cost}");
     }
@@ -72,11 +72,11 @@ pub fn to_text(network: &Network, comment: &[String]) -> String {
             branch.row.to_string(),
             number(branch.from).to_string(),
             number(branch.to).to_string(),
-            branch.r.to_string(),
-            branch.x.to_string(),
-            branch.tap.to_string(),
+            shown(branch.r),
+            shown(branch.x),
+            shown(branch.tap),
             angle_text(branch.shift),
-            branch.rate_mw.map_or("-".into(), |rate| rate.to_string()),
+            branch.rate_mw.map_or("-".into(), shown),
             branch.angle_min.map_or("-".into(), angle_text),
             branch.angle_max.map_or("-".into(), angle_text),
         ];
@@ -98,14 +98,18 @@ pub fn to_text(network: &Network, comment: &[String]) -> String {
 }
 
 fn cost_text(cost: &Cost) -> String {
-    match cost {
-        Cost::Linear { c1, c0 } => format!("linear {c1} {c0}"),
-        Cost::Quadratic { c2, c1, c0 } => format!("quadratic {c2} {c1} {c0}"),
+    let (kind, numbers) = match cost {
+        Cost::Linear { c1, c0 } => ("linear", vec![*c1, *c0]),
+        Cost::Quadratic { c2, c1, c0 } => ("quadratic", vec![*c2, *c1, *c0]),
         Cost::Piecewise { points } => {
-            let points = points.iter().map(|(p, cost)| format!(" {p} {cost}"));
-            format!("points{}", points.collect::<String>())
+            let numbers = points.iter().flat_map(|&(p, cost)| [p, cost]);
+            ("points", numbers.collect())
         }
-    }
+    };
+    let numbers = numbers
+        .into_iter()
+        .map(|number| format!(" {}", shown(number)));
+    format!("{kind}{}", numbers.collect::<String>())
 }
 
 /// An angle in degrees, if some short number of degrees is exactly it.
@@ -120,7 +124,7 @@ fn angle_text(radians: f64) -> String {
             return shown;
         }
     }
-    format!("{radians}rad")
+    format!("{radians:?}rad")
 }
 
 struct Reader<'t> {

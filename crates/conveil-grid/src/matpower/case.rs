@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::file::File;
 use super::matrix::Matrix;
-use crate::network::{Branch, Bus, Cost, Element, Field, Omitted, Unit};
+use crate::network::{Branch, Bus, Cost, Element, Field, Omitted, Unit, shown};
 use crate::{Network, NetworkError, ReadError};
 
 /// Columns of `bus`.
@@ -92,7 +92,7 @@ pub(super) fn network(file: &File) -> Result<Network, ReadError> {
 /// The complaint at the entry that it is about.
 fn place(file: &File, error: &NetworkError, rows: &[Vec<usize>; 3]) -> ReadError {
     let column = match error.field {
-        Field::Number | Field::Bus | Field::From | Field::Base => 0,
+        Field::Base | Field::Row | Field::Number | Field::Bus | Field::From => 0,
         Field::To => branch::TO,
         Field::Reference => bus::TYPE,
         Field::Demand => bus::PD,
@@ -164,7 +164,10 @@ fn bus_number(matrix: &Matrix, row: usize, column: usize) -> Result<u32, ReadErr
     if value >= 1.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
         return Ok(value as u32);
     }
-    let message = format!("a bus number must be a whole number from 1 on, found {value}");
+    let message = format!(
+        "a bus number must be a whole number from 1 on, found {}",
+        shown(value)
+    );
     Err(matrix.error(row, column, message))
 }
 

@@ -35,16 +35,19 @@ impl<'t> Matrix<'t> {
             row_starts: Vec::new(),
         };
         let mut at = start + 1;
-        // Entries in the row so far, and where it starts.
-        let (mut entries, mut row_start) = (0, at);
+        // Entries in the row so far, where it starts, and whether a comma may stand here.
+        let (mut entries, mut row_start, mut comma) = (0, at, false);
         loop {
             at = text.skip_blanks(at);
             match text.byte(at) {
                 Some(b'%') => at = text.line_end(at),
-                Some(b',') if entries > 0 => at += 1,
+                Some(b',') if comma => {
+                    comma = false;
+                    at += 1;
+                }
                 Some(b'\n' | b';') => {
                     matrix.end_row(entries, row_start)?;
-                    entries = 0;
+                    (entries, comma) = (0, false);
                     at += 1;
                 }
                 Some(b']') => {
@@ -66,7 +69,7 @@ impl<'t> Matrix<'t> {
                         format!("row {row} of `{field}`, entry {}", entries + 1)
                     })?);
                     entries += 1;
-                    at = end;
+                    (at, comma) = (end, true);
                 }
             }
         }
@@ -80,7 +83,7 @@ impl<'t> Matrix<'t> {
             self.columns = entries;
         } else if entries != self.columns {
             let message = format!(
-                "row {} of `{}` has {}, the rows before have {}",
+                "row {} of `{}` has {}, row 1 has {}",
                 self.row_starts.len() + 1,
                 self.field,
                 counted(entries, "entry", "entries"),
@@ -113,12 +116,9 @@ impl<'t> Matrix<'t> {
         let mut at = start;
         for _ in 0..column.min(self.columns.saturating_sub(1)) {
             at = self.text.entry_end(at);
-            loop {
-                at = self.text.skip_blanks(at);
-                match self.text.byte(at) {
-                    Some(b',') => at += 1,
-                    _ => break,
-                }
+            at = self.text.skip_blanks(at);
+            if self.text.byte(at) == Some(b',') {
+                at = self.text.skip_blanks(at + 1);
             }
         }
         at
@@ -152,7 +152,13 @@ pub(super) fn number(
         }
         _ => {
             let message = format!("{} must be a number, found {}", what(), text.found(from));
-            Err(text.error(from, message))
+            let error = text.error(from, message);
+            // A statement, where the matrix should have ended.
+            let is_word = entry.starts_with(|first: char| first.is_ascii_alphabetic());
+            Err(match is_word {
+                true => error.with_help("numbers are read, not names; a matrix ends with `];`"),
+                false => error,
+            })
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Branch, Bus, Cost, Element, Field, Island, NetworkError, Susceptance, Unit, slope};
+use super::{
+    Branch, Bus, Cost, Element, Field, Island, NetworkError, Susceptance, Unit, shown, slope,
+};
 
 /// How far slopes may fall, relative to their size, and still count as rounding.
 const SLOPE_ROUNDING: f64 = 1e-9;
@@ -45,11 +47,15 @@ pub(super) fn base(base_mva: f64) -> Result<(), NetworkError> {
     if base_mva > 0.0 && base_mva.is_finite() {
         return Ok(());
     }
-    let message = format!("the base power must be positive, found {base_mva}");
+    let message = format!("the base power must be positive, found {}", shown(base_mva));
     Err(error(Element::Network, Field::Base, message).with_help("100 MVA is usual"))
 }
 
 pub(super) fn buses(buses: &[Bus]) -> Result<(), NetworkError> {
+    if buses.is_empty() {
+        let message = String::from("the network has no bus");
+        return Err(error(Element::Network, Field::Number, message));
+    }
     let mut seen = HashMap::with_capacity(buses.len());
     for (index, bus) in buses.iter().enumerate() {
         let (element, number) = (Element::Bus(index), bus.number);
@@ -71,9 +77,29 @@ pub(super) fn buses(buses: &[Bus]) -> Result<(), NetworkError> {
     Ok(())
 }
 
+/// Refuses a row that does not come after the one before: names are made of rows.
+fn row_after(
+    earlier: &mut usize,
+    row: usize,
+    element: Element,
+    what: &str,
+) -> Result<(), NetworkError> {
+    if row > *earlier {
+        *earlier = row;
+        return Ok(());
+    }
+    let message = match *earlier {
+        0 => format!("rows count from 1, but there is a {what} 0"),
+        earlier => format!("{what} {row} comes after {what} {earlier}"),
+    };
+    Err(error(element, Field::Row, message).with_help("rows must increase"))
+}
+
 pub(super) fn units(units: &[Unit], buses: usize) -> Result<(), NetworkError> {
+    let mut earlier = 0;
     for (index, unit) in units.iter().enumerate() {
         let (element, row) = (Element::Unit(index), unit.row);
+        row_after(&mut earlier, row, element, "generator")?;
         if unit.bus >= buses {
             let message = format!("generator {row} is at no bus of the network");
             return Err(error(element, Field::Bus, message));
@@ -85,12 +111,14 @@ pub(super) fn units(units: &[Unit], buses: usize) -> Result<(), NetworkError> {
         for (limit, field, which) in limits {
             finite(limit, element, field, || {
                 format!("the {which} output of generator {row}")
-            })?;
+            })
+            .map_err(|error| error.with_help("a limit beyond every dispatch will do"))?;
         }
         if unit.pmin_mw > unit.pmax_mw {
             let message = format!(
                 "generator {row} has a least output of {} MW above its greatest of {} MW",
-                unit.pmin_mw, unit.pmax_mw
+                shown(unit.pmin_mw),
+                shown(unit.pmax_mw)
             );
             return Err(error(element, Field::Pmin, message));
         }
@@ -122,7 +150,10 @@ fn cost(cost: &Cost, row: usize) -> Result<(), Complaint> {
         Cost::Linear { .. } => Ok(()),
         Cost::Quadratic { c2, .. } if *c2 > 0.0 => Ok(()),
         Cost::Quadratic { c2, .. } => {
-            let message = format!("the cost of generator {row} is not convex: its p² term is {c2}");
+            let message = format!(
+                "the cost of generator {row} is not convex: its p² term is {}",
+                shown(*c2)
+            );
             Err((message, Some("the p² term must not be negative".into())))
         }
         Cost::Piecewise { points } => piecewise(points, row),
@@ -142,9 +173,9 @@ fn piecewise(points: &[(f64, f64)], row: usize) -> Result<(), Complaint> {
             let message = format!(
                 "the cost points of generator {row} must increase in MW: point {} is at {}, point {} at {}",
                 index + 1,
-                pair[0].0,
+                shown(pair[0].0),
                 index + 2,
-                pair[1].0
+                shown(pair[1].0)
             );
             return Err((message, None));
         }
@@ -161,11 +192,13 @@ fn piecewise(points: &[(f64, f64)], row: usize) -> Result<(), Complaint> {
         let (before, after) = (slope(three[0], three[1]), slope(three[1], three[2]));
         if after < before - SLOPE_ROUNDING * (1.0 + before.abs()) {
             let message = format!(
-                "the cost of generator {row} is not convex: at point {} ({} MW) its slope falls from {before} to {after}",
+                "the cost of generator {row} is not convex: at point {} ({} MW) its slope falls from {} to {}",
                 index + 2,
-                three[1].0
+                shown(three[1].0),
+                shown(before),
+                shown(after)
             );
-            let help = "slopes must not fall; a network has no convex model otherwise";
+            let help = "slopes must not fall, or the dispatch is no convex problem";
             return Err((message, Some(help.into())));
         }
     }
@@ -173,8 +206,10 @@ fn piecewise(points: &[(f64, f64)], row: usize) -> Result<(), Complaint> {
 }
 
 pub(super) fn branches(branches: &[Branch], buses: &[Bus]) -> Result<(), NetworkError> {
+    let mut earlier = 0;
     for (index, branch) in branches.iter().enumerate() {
         let element = Element::Branch(index);
+        row_after(&mut earlier, branch.row, element, "branch")?;
         for (end, field) in [(branch.from, Field::From), (branch.to, Field::To)] {
             if end >= buses.len() {
                 let message = format!("branch {} ends at no bus of the network", branch.row);
@@ -217,7 +252,7 @@ pub(super) fn branches(branches: &[Branch], buses: &[Bus]) -> Result<(), Network
             return Err(error(element, Field::Reactance, message).with_help(help));
         }
         if branch.tap <= 0.0 {
-            let message = format!("{} has a turns ratio of {}", name(), branch.tap);
+            let message = format!("{} has a turns ratio of {}", name(), shown(branch.tap));
             return Err(error(element, Field::Tap, message).with_help("it must be positive"));
         }
         for convention in [Susceptance::Standard, Susceptance::Full] {
@@ -226,7 +261,7 @@ pub(super) fn branches(branches: &[Branch], buses: &[Bus]) -> Result<(), Network
                 let message = format!(
                     "{} has a reactance of {}, too extreme for a susceptance",
                     name(),
-                    branch.x
+                    shown(branch.x)
                 );
                 return Err(error(element, Field::Reactance, message));
             }
@@ -234,7 +269,7 @@ pub(super) fn branches(branches: &[Branch], buses: &[Bus]) -> Result<(), Network
         if let Some(rate) = branch.rate_mw
             && rate <= 0.0
         {
-            let message = format!("{} has a limit of {rate} MW", name());
+            let message = format!("{} has a limit of {} MW", name(), shown(rate));
             return Err(error(element, Field::Rate, message).with_help("a limit must be positive"));
         }
         if let (Some(least), Some(greatest)) = (branch.angle_min, branch.angle_max)

@@ -77,6 +77,15 @@ impl Cost {
     }
 }
 
+/// A number in full, or with an exponent where that would be long.
+pub(crate) fn shown(value: f64) -> String {
+    let text = format!("{value:?}");
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_string(),
+        None => text,
+    }
+}
+
 /// The slope of the line through two points.
 fn slope(left: (f64, f64), right: (f64, f64)) -> f64 {
     (right.1 - left.1) / (right.0 - left.0)
@@ -143,7 +152,7 @@ pub struct Omitted {
 ///
 /// # Guarantee
 ///
-/// Bus numbers differ; units and branches are at buses of the network; every number is finite;
+/// Bus numbers differ, rows increase; units and branches are at buses of the network; every number is finite;
 /// least outputs and angles do not exceed greatest ones; costs are convex; no reactance and no
 /// susceptance is zero or infinite; there is a reference bus, and no island has two.
 /// [`Network::new`] checks all of it, and nothing changes afterwards. Islands without a reference
@@ -179,6 +188,7 @@ pub enum Element {
 #[allow(missing_docs)] // named as the fields of the elements
 pub enum Field {
     Base,
+    Row,
     Number,
     Demand,
     Shunt,
