@@ -82,8 +82,11 @@ impl Command {
             Command::Names => vec![Stage::check("names", names::check)],
             Command::Pglib => vec![Stage::check("pglib", pglib::install)],
             Command::ImportNetworks { folder } => {
-                let example = "run --package conveil-grid --example import_networks --";
-                let arguments = example.split(' ').chain([folder.as_str()]);
+                // Stages run at the root of the workspace, the user may be elsewhere.
+                let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
+                let folder = folder.to_string_lossy();
+                let example = "run --quiet --package conveil-grid --example import_networks --";
+                let arguments = example.split(' ').chain([folder.as_ref()]);
                 vec![Stage::cargo("import-networks", arguments)]
             }
             Command::Help => Vec::new(),

@@ -158,6 +158,21 @@ fn continuations_commas_and_other_struct_names_are_read() {
 }
 
 #[test]
+fn what_a_block_of_comments_holds_is_not_read() {
+    let row = "\t2\t1\t0.01";
+    for block in [
+        "%{\n1 2 3\n%}\n",
+        "  %{  \n%{\n1 2 3\n  %}\n4\n%}\n",
+        "%{ not a block\n",
+    ] {
+        assert_eq!(changed(row, &format!("{block}{row}")), five(), "{block}");
+    }
+    let unclosed = FIVE.replacen(row, &format!("%{{\n{row}"), 1);
+    let error = matpower::read("five.m", &unclosed).unwrap_err();
+    assert_eq!(error.message, "the bracket of `branch` is not closed");
+}
+
+#[test]
 fn windows_line_ends_and_a_byte_order_mark_change_nothing() {
     let text = format!("\u{feff}{}", FIVE.replace('\n', "\r\n"));
     assert_eq!(matpower::read("five.m", &text), Ok(five()));

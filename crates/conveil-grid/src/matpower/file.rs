@@ -304,7 +304,7 @@ fn pass_over(text: Text, start: usize) -> Result<usize, ReadError> {
             };
         };
         match byte {
-            b'%' => at = text.line_end(at),
+            b'%' => at = text.comment_end(at),
             b'\n' | b';' | b',' if open.is_empty() => return Ok(at),
             b'\'' if after_operand => at += 1,
             b'\'' | b'"' => at = text.string_end(at)?,

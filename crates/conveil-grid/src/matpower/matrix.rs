@@ -40,7 +40,7 @@ impl<'t> Matrix<'t> {
         loop {
             at = text.skip_blanks(at);
             match text.byte(at) {
-                Some(b'%') => at = text.line_end(at),
+                Some(b'%') => at = text.comment_end(at),
                 Some(b',') if comma => {
                     comma = false;
                     at += 1;

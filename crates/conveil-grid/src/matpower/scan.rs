@@ -51,6 +51,31 @@ impl<'t> Text<'t> {
         at + length.unwrap_or(rest.len())
     }
 
+    /// The end of the comment that starts at `at`: of its line, or of a block from a line `%{` to the
+    /// line `%}` that belongs to it.
+    pub(super) fn comment_end(self, at: usize) -> usize {
+        let mut end = self.line_end(at);
+        if self.byte(at + 1) != Some(b'{') || self.slice(at, end).trim_end() != "%{" {
+            return end;
+        }
+        let before = self.bytes()[..at].iter().rev();
+        let mut indent = before.take_while(|&&byte| byte != b'\n');
+        if !indent.all(u8::is_ascii_whitespace) {
+            return end;
+        }
+        let mut depth = 1;
+        while depth > 0 && end < self.end() {
+            let start = end + 1;
+            end = self.line_end(start);
+            match self.slice(start, end).trim() {
+                "%{" => depth += 1,
+                "%}" => depth -= 1,
+                _ => {}
+            }
+        }
+        end
+    }
+
     /// Past blanks, and past `...` with the rest of its line.
     pub(super) fn skip_blanks(self, mut at: usize) -> usize {
         loop {
@@ -69,7 +94,7 @@ impl<'t> Text<'t> {
         loop {
             at = self.skip_blanks(at);
             match self.byte(at) {
-                Some(b'%') => at = self.line_end(at),
+                Some(b'%') => at = self.comment_end(at),
                 Some(b'\n' | b';' | b',') => at += 1,
                 _ => return at,
             }
