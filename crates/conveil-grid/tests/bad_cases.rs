@@ -59,11 +59,15 @@ fn mistakes_in_the_text() {
         ("mpc.areas", "mpc.bus(:, 3) = 2 * mpc.bus(:, 3);\nmpc.areas",
             "case.m:43:1: expected an assignment to a field of `mpc`, found `mpc.bus`\n  help: only plain assignments such as `mpc.baseMVA = 100;` are read; run a case that computes in MATPOWER and save it with `savecase`"),
         ("'one'; 'two", "'one'; two",
-            "case.m:42:1: `}` closes no bracket"),
+            "case.m:42:1: `}` does not close the `[` of line 40"),
         ("'four'; 'five'\n}", "'four'; 'five'\n]",
-            "case.m:42:1: `]` closes no bracket"),
+            "case.m:42:1: `]` does not close the `{` of line 39"),
         ("[ 1, 5; ]", "[ 1, 5; ",
             "case.m:43:13: this bracket is not closed"),
+        ("[ 1, 5; ]", "1, 5; ]",
+            "case.m:43:16: expected an assignment to a field of `mpc`, found `5`\n  help: only plain assignments such as `mpc.baseMVA = 100;` are read; run a case that computes in MATPOWER and save it with `savecase`"),
+        ("[ 1, 5; ]", "1 )",
+            "case.m:43:15: `)` closes no bracket"),
     ]);
 }
 

@@ -313,10 +313,18 @@ fn pass_over(text: Text, start: usize) -> Result<usize, ReadError> {
                 at += 1;
             }
             b']' | b'}' | b')' => {
-                let pair = open.pop().map(|(bracket, _)| (bracket, byte));
-                if !matches!(pair, Some((b'[', b']') | (b'{', b'}') | (b'(', b')'))) {
-                    let message = format!("`{}` closes no bracket", char::from(byte));
-                    return Err(text.error(at, message));
+                let shown = char::from(byte);
+                match open.pop() {
+                    Some((b'[', _)) if byte == b']' => {}
+                    Some((b'{', _)) if byte == b'}' => {}
+                    Some((b'(', _)) if byte == b')' => {}
+                    Some((bracket, opened)) => {
+                        let (bracket, line) = (char::from(bracket), text.line(opened));
+                        let message =
+                            format!("`{shown}` does not close the `{bracket}` of line {line}");
+                        return Err(text.error(at, message));
+                    }
+                    None => return Err(text.error(at, format!("`{shown}` closes no bracket"))),
                 }
                 at += 1;
             }
