@@ -1,6 +1,7 @@
 //! Development commands: `cargo xtask <command>`.
 
 mod names;
+mod pglib;
 mod stage;
 
 use std::env;
@@ -16,9 +17,13 @@ Usage: cargo xtask <command>
 
 Commands:
   test          everything that must pass: names, formatting, lints, tests, documentation
-  test --full   the same with the long studies (CONVEIL_FULL=1)
+  test --full   the same with the long studies (CONVEIL_FULL=1) and with PGLib's networks, which
+                python3 installs below target/
   bench [ARGS]  the benchmarks; ARGS go to `cargo bench`
   names         that no tracked file names a machine's paths or a package registry's host
+  pglib         installs PGLib's networks below target/, as `test --full` does
+  import-networks DIR
+                makes the built-in networks from a folder of PGLib's case files
   help          this text
 
 Environment:
@@ -37,6 +42,8 @@ enum Command {
     Test { full: bool },
     Bench { arguments: Vec<String> },
     Names,
+    Pglib,
+    ImportNetworks { folder: String },
     Help,
 }
 
@@ -51,7 +58,14 @@ impl Command {
                 arguments: arguments[1..].to_vec(),
             }),
             ["names"] => Ok(Command::Names),
-            ["test" | "names", rest @ ..] => Err(format!("unexpected: {}", rest.join(" "))),
+            ["pglib"] => Ok(Command::Pglib),
+            ["import-networks"] => Err("import-networks needs a folder".to_string()),
+            ["import-networks", folder] => Ok(Command::ImportNetworks {
+                folder: folder.to_string(),
+            }),
+            ["import-networks", _, rest @ ..] | ["test" | "names" | "pglib", rest @ ..] => {
+                Err(format!("unexpected: {}", rest.join(" ")))
+            }
             [other, ..] => Err(format!("unknown command: {other}")),
         }
     }
@@ -66,6 +80,15 @@ impl Command {
                 vec![Stage::cargo("bench", arguments)]
             }
             Command::Names => vec![Stage::check("names", names::check)],
+            Command::Pglib => vec![Stage::check("pglib", pglib::install)],
+            Command::ImportNetworks { folder } => {
+                // Stages run at the root of the workspace, the user may be elsewhere.
+                let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
+                let folder = folder.to_string_lossy();
+                let example = "run --quiet --package conveil-grid --example import_networks --";
+                let arguments = example.split(' ').chain([folder.as_ref()]);
+                vec![Stage::cargo("import-networks", arguments)]
+            }
             Command::Help => Vec::new(),
         }
     }
@@ -78,18 +101,25 @@ fn test_stages(full: bool) -> Vec<Stage> {
     if env::var_os(MUTATION_SECONDS.0).is_none() {
         tests = tests.with_env(MUTATION_SECONDS.0, MUTATION_SECONDS.1);
     }
-    if full {
-        tests = tests.with_env("CONVEIL_FULL", "1");
-    }
-    let lints = "clippy --workspace --all-targets -- -D warnings";
-    vec![
+    let mut stages = vec![
         Stage::check("names", names::check),
         Stage::cargo("format", ["fmt", "--all", "--check"]),
+    ];
+    if full {
+        let cases = pglib::cases(&workspace_root());
+        tests = tests
+            .with_env("CONVEIL_FULL", "1")
+            .with_env(pglib::VARIABLE, cases);
+        stages.push(Stage::check("pglib", pglib::install));
+    }
+    let lints = "clippy --workspace --all-targets -- -D warnings";
+    stages.extend([
         Stage::cargo("lints", lints.split(' ')),
         tests,
         Stage::cargo("docs", ["doc", "--workspace", "--no-deps"])
             .with_env("RUSTDOCFLAGS", "-D warnings"),
-    ]
+    ]);
+    stages
 }
 
 /// The workspace, seen from this package's own place in it.
@@ -144,16 +174,25 @@ mod tests {
             read("bench --bench solve"),
             Ok(Command::Bench { arguments })
         );
+        let folder = "cases".to_string();
+        assert_eq!(
+            read("import-networks cases"),
+            Ok(Command::ImportNetworks { folder })
+        );
+        assert!(read("import-networks").unwrap_err().contains("folder"));
+        assert!(read("import-networks a b").unwrap_err().contains("b"));
         assert!(read("test --ful").unwrap_err().contains("--ful"));
         assert!(read("tset").unwrap_err().contains("tset"));
     }
 
     #[test]
-    fn only_the_full_test_asks_for_the_long_studies() {
-        let asks = |full| {
-            let stages = test_stages(full);
-            stages.iter().any(|stage| stage.sets("CONVEIL_FULL"))
-        };
-        assert!(asks(true) && !asks(false));
+    fn only_the_full_test_asks_for_the_long_studies_and_for_pglib() {
+        for variable in ["CONVEIL_FULL", pglib::VARIABLE] {
+            let asks = |full| {
+                let stages = test_stages(full);
+                stages.iter().any(|stage| stage.sets(variable))
+            };
+            assert!(asks(true) && !asks(false));
+        }
     }
 }

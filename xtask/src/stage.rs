@@ -1,6 +1,7 @@
 //! Stages: named steps, run in order until one fails, each with its time.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Instant;
@@ -17,7 +18,7 @@ pub struct Stage {
 enum Work {
     Cargo {
         arguments: Vec<String>,
-        environment: Vec<(&'static str, &'static str)>,
+        environment: Vec<(&'static str, OsString)>,
     },
     /// A check of the workspace at the given path; the error says what is wrong.
     Check(fn(&Path) -> Result<(), String>),
@@ -51,9 +52,9 @@ impl Stage {
     }
 
     /// An environment variable for the command.
-    pub fn with_env(mut self, variable: &'static str, value: &'static str) -> Self {
+    pub fn with_env(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
         if let Work::Cargo { environment, .. } = &mut self.work {
-            environment.push((variable, value));
+            environment.push((variable, value.into()));
         }
         self
     }
@@ -97,7 +98,7 @@ impl Stage {
                 let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
                 let status = Command::new(cargo)
                     .args(arguments)
-                    .envs(environment.iter().copied())
+                    .envs(environment.iter().map(|(v, value)| (v, value)))
                     .current_dir(root)
                     .status();
                 match status {

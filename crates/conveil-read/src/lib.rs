@@ -12,6 +12,9 @@
 //! The readers check all that the text alone decides. What needs both files (does the spec name as
 //! many constraint blocks as the problem has cones?) is for the caller, who finds the place of
 //! every name it may have to complain about in a [`Located`].
+//!
+//! [`Source`] and [`spelling`] are what the readers make their messages with; readers in other
+//! crates speak the same language through them.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -19,7 +22,7 @@ mod diagnostic;
 mod position;
 pub mod problem;
 pub mod spec;
-mod spelling;
+pub mod spelling;
 
 pub use diagnostic::ReadError;
-pub use position::Located;
+pub use position::{Located, Source};

@@ -29,7 +29,7 @@ impl<T> Located<T> {
 /// A named text with an index of its lines and characters.
 ///
 /// Each lookup costs O(log lines + stride), however long the lines are.
-pub(crate) struct Source<'t> {
+pub struct Source<'t> {
     name: &'t str,
     text: &'t str,
     line_starts: Vec<usize>,
@@ -40,7 +40,8 @@ pub(crate) struct Source<'t> {
 const STRIDE: usize = 256;
 
 impl<'t> Source<'t> {
-    pub(crate) fn new(name: &'t str, text: &'t str) -> Self {
+    /// Indexes a text, in time proportional to its length.
+    pub fn new(name: &'t str, text: &'t str) -> Self {
         let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
         let line_starts = std::iter::once(0)
             .chain(newlines.map(|(offset, _)| offset + 1))
@@ -60,12 +61,12 @@ impl<'t> Source<'t> {
     }
 
     /// A complaint about the byte at `offset`.
-    pub(crate) fn error(&self, offset: usize, message: impl Into<String>) -> ReadError {
+    pub fn error(&self, offset: usize, message: impl Into<String>) -> ReadError {
         self.locate(offset, ()).error(self.name, message)
     }
 
     /// `value`, which stands at byte `offset`.
-    pub(crate) fn locate<T>(&self, offset: usize, value: T) -> Located<T> {
+    pub fn locate<T>(&self, offset: usize, value: T) -> Located<T> {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|&start| start <= offset);
         let start = self.line_starts[line - 1];
@@ -77,7 +78,7 @@ impl<'t> Source<'t> {
     }
 
     /// The byte offset of a line and a byte column, both counted from 1.
-    pub(crate) fn offset(&self, line: usize, byte_column: usize) -> usize {
+    pub fn offset(&self, line: usize, byte_column: usize) -> usize {
         let line = line.clamp(1, self.line_starts.len());
         let start = self.line_starts[line - 1];
         let end = match self.line_starts.get(line) {

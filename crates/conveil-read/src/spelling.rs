@@ -4,12 +4,12 @@
 const SHOWN: usize = 60;
 
 /// A found text as a message shows it: in backquotes, on one line, and not too long.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("`{}`", shortened(text))
 }
 
 /// A found text on one line, and not too long.
-pub(crate) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     let mut shown = String::new();
     for (count, character) in text.chars().enumerate() {
         if count == SHOWN {
@@ -26,7 +26,7 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 /// `a`, `b` or `c`.
-pub(crate) fn listed(words: &[&str]) -> String {
+pub fn listed(words: &[&str]) -> String {
     match words {
         [] => String::from("nothing"),
         [only] => format!("`{only}`"),
@@ -38,17 +38,14 @@ pub(crate) fn listed(words: &[&str]) -> String {
 }
 
 /// "1 row", "2 rows".
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// The known word that was probably meant: within two edits of the found one, upper or lower case;
 /// one edit for words of up to three letters, none for single letters. Of equally near ones the
 /// first.
-pub(crate) fn nearest<'k>(
-    found: &str,
-    known: impl IntoIterator<Item = &'k str>,
-) -> Option<&'k str> {
+pub fn nearest<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let found = lower_case(found);
     let mut best: Option<(usize, &str)> = None;
     for word in known {
