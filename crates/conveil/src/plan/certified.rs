@@ -161,7 +161,7 @@ impl<'m> Skeleton<'m> {
         )?
         .proving(Precision {
             measure: Measure::Value,
-            tolerance,
+            tolerance: f64::INFINITY,
             known: Vec::new(),
             inside: None,
         });

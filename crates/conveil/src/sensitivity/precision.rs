@@ -227,26 +227,66 @@ impl Precision {
         z
     }
 
-    /// The point, moved towards one that lies inside every cone just as far as it slips outside.
+    /// The point, moved towards one that lies inside every cone just as far as it slips outside; where that is dear, the
+    /// optimum of the program with its cones a little smaller.
     fn inside(&self, program: &Program, x: &[f64], settings: &Settings) -> Result<Vec<f64>> {
         let slips = outside(program, x);
         if slips == 0.0 {
             return Ok(x.to_vec());
         }
-        let stored = self.inside.as_ref().and_then(|point| {
-            let depth = depth(program, point);
-            (depth > 0.0).then(|| (point.clone(), depth))
+        let stored = self.inside.as_ref();
+        let stored = stored.filter(|point| depth(program, point) > 0.0).cloned();
+        let moved = stored.or_else(|| interior(program, settings)).map(|point| {
+            let share = share_towards(program, x, &point);
+            let pairs = x.iter().zip(&point);
+            pairs
+                .map(|(x, p)| x + share * (p - x))
+                .collect::<Vec<f64>>()
         });
-        let Some((point, depth)) = stored.or_else(|| interior(program, settings)) else {
-            return Err(Error::Numerical(
-                "the answer lies outside the constraints by rounding, and no point inside all of them was found to move it towards".into(),
-            ));
-        };
-        let share = slips / (slips + depth);
-        Ok(x.iter()
-            .zip(&point)
-            .map(|(x, p)| x + share * (p - x))
-            .collect())
+        let value = program.objective(x);
+        let dear = (CHEAP * (1.0 + value.abs())).min(0.1 * self.tolerance);
+        match moved {
+            Some(moved) if program.objective(&moved) <= value + dear => Ok(moved),
+            moved => {
+                let shrunk = shrunk_optimum(program, slips, settings);
+                let cost = |x: &Vec<f64>| program.objective(x);
+                let points = moved.into_iter().chain(shrunk);
+                points.min_by(|a, b| cost(a).total_cmp(&cost(b))).ok_or_else(|| {
+                    Error::Numerical(
+                        "the answer lies outside the constraints by rounding, and no point inside all of them was found to move it towards (two limits that meet are better written as an equality)".into(),
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// Moving a point inside is cheap below this share of its value.
+const CHEAP: f64 = 1e-9;
+
+/// The optimum with b − σe in place of b, σ a few times `slips`: inside every cone of the program itself.
+fn shrunk_optimum(program: &Program, slips: f64, settings: &Settings) -> Option<Vec<f64>> {
+    let mut b = program.b().to_vec();
+    let mut cones = Vec::new();
+    for block in program.constraints() {
+        let (e, _) = block.cone().interior();
+        let shrunk = b[block.range()].iter_mut().zip(&e);
+        shrunk.for_each(|(b, e)| *b -= 4.0 * slips * e);
+        cones.push(block.cone().clone());
+    }
+    let shrunk = Program::assembled(
+        program.p().clone(),
+        program.q().to_vec(),
+        program.a().clone(),
+        b,
+        program.constant(),
+        cones,
+    );
+    match solve::solve(&shrunk, settings) {
+        Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => {
+            (outside(program, &solution.x) == 0.0).then_some(solution.x)
+        }
+        _ => None,
     }
 }
 
@@ -291,6 +331,46 @@ fn outside(program: &Program, x: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
+/// The smallest share of the way from `x` to a point inside that ends inside every cone.
+fn share_towards(program: &Program, x: &[f64], point: &[f64]) -> f64 {
+    let (from, to) = (program.slack(x), program.slack(point));
+    let mut share = 0.0f64;
+    for block in program.constraints() {
+        match block.cone() {
+            Cone::Zero(_) => {}
+            Cone::Nonnegative(_) => {
+                for i in block.range().filter(|&i| from[i] < 0.0) {
+                    share = share.max(-from[i] / (to[i] - from[i]));
+                }
+            }
+            cone => {
+                let fits = |share: f64| {
+                    let at = block.range().map(|i| from[i] + share * (to[i] - from[i]));
+                    cone.violation(&at.collect::<Vec<f64>>(), Against::Primal) == 0.0
+                };
+                if fits(share) {
+                    continue;
+                }
+                let (mut low, mut high) = (share, 1.0);
+                while high - low > 1e-3 * high && high > 1e-15 {
+                    let mid = if low > 0.0 {
+                        (low * high).sqrt()
+                    } else {
+                        1e-2 * high
+                    };
+                    if fits(mid) {
+                        high = mid;
+                    } else {
+                        low = mid;
+                    }
+                }
+                share = high;
+            }
+        }
+    }
+    (share * (1.0 + 1e-9)).min(1.0)
+}
+
 /// The largest σ, up to a factor of two, with b − Ax − σe ∈ K; 0 if the point is not inside.
 fn depth(program: &Program, x: &[f64]) -> f64 {
     let slack = program.slack(x);
@@ -319,7 +399,7 @@ fn depth(program: &Program, x: &[f64]) -> f64 {
 }
 
 /// A point inside every cone: the largest σ, up to the size of b, with b − Ax − σe ∈ K.
-pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<(Vec<f64>, f64)> {
+pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
     let (m, n) = (program.rows(), program.columns());
     let mut triplets: Vec<(usize, usize, f64)> = program.a().entries().collect();
     let mut cones = Vec::new();
@@ -342,8 +422,7 @@ pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<(Vec<f6
         Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => solution.x[..n].to_vec(),
         _ => return None,
     };
-    let depth = depth(program, &point);
-    (depth > 0.0).then_some((point, depth))
+    (depth(program, &point) > 0.0).then_some(point)
 }
 
 #[cfg(test)]
