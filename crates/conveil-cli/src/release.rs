@@ -225,8 +225,10 @@ impl Files {
         if let Some(file) = self.decision {
             file.write(released.decision())?;
         }
-        if let (Some(file), Some(report)) = (self.report, released.report()) {
-            file.write(report)?;
+        match (self.report, released.report()) {
+            (Some(file), Some(report)) => file.write(report)?,
+            (Some(_), None) => terminal.say("warning: no curator report could be made of it"),
+            _ => {}
         }
         terminal.show(released.card())
     }

@@ -36,7 +36,7 @@ pub(crate) struct Curvature {
 }
 
 /// P ≻ 0 must hold with this margin, relative to its diagonal.
-const DEFINITE: f64 = 1e-11;
+const DEFINITE: f64 = 1e-9;
 
 /// The factor is dense: larger quadratic costs have no certificate.
 const LARGEST: usize = 3_000;
@@ -105,6 +105,8 @@ pub(crate) struct Proven {
     pub(crate) x: Vec<f64>,
     /// The proven error, in the measure.
     pub(crate) error: f64,
+    /// Every variable without curvature has an interval.
+    pub(crate) is_bounded: bool,
 }
 
 impl Precision {
@@ -145,7 +147,7 @@ impl Precision {
         let x = self.inside(program, &solution.x, settings)?;
         let intervals = self.intervals(program, mean, program.objective(&x));
         let z = into_the_dual_cone(program, &solution.z);
-        let z = self.absorb(program, &x, z, &intervals);
+        let (z, absorbed) = self.absorb(program, &x, z, &intervals);
         let slack = program.slack(&x);
         let residual = residual(program, &x, &z);
         // z's, an equality's rounding counted in full.
@@ -157,12 +159,11 @@ impl Precision {
                 _ => products.sum::<f64>().max(0.0),
             };
         }
-        let loose = |j: usize| {
-            if residual[j] == 0.0 {
-                0.0
-            } else {
-                residual[j].abs() * intervals.farthest(j, x[j])
-            }
+        // What was absorbed is rounding; what could not be is not bounded, whatever its residual happens to be here.
+        let loose = |j: usize| match (intervals.is_bounded(j), absorbed[j]) {
+            (true, _) => residual[j].abs() * intervals.farthest(j, x[j]),
+            (false, true) => 0.0,
+            (false, false) => f64::INFINITY,
         };
         let error = match &self.measure {
             Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
@@ -174,28 +175,36 @@ impl Precision {
                 0.5 * (r + (r * r + 4.0 * gap).sqrt())
             }
         };
-        Ok(Proven { x, error })
+        let bounded = |j: usize| self.is_curved(j) || intervals.is_bounded(j);
+        Ok(Proven {
+            is_bounded: (0..x.len()).all(bounded),
+            x,
+            error,
+        })
+    }
+
+    fn is_curved(&self, j: usize) -> bool {
+        match &self.measure {
+            Measure::Curved(curvature) => curvature.place(j).is_some(),
+            Measure::Value => false,
+        }
     }
 
     /// Multipliers changed so that no residual stays on a variable without bounds: a row that holds it takes it over,
-    /// the one with the fewest other variables whose multiplier may move that way.
+    /// the one with the fewest other variables whose multiplier may move that way. Returns which were taken over.
     fn absorb(
         &self,
         program: &Program,
         x: &[f64],
         mut z: Vec<f64>,
         intervals: &Intervals,
-    ) -> Vec<f64> {
-        let is_curved = |j: usize| match &self.measure {
-            Measure::Curved(curvature) => curvature.place(j).is_some(),
-            Measure::Value => false,
-        };
-        let residual = residual(program, x, &z);
+    ) -> (Vec<f64>, Vec<bool>) {
+        let mut absorbed = vec![false; x.len()];
         let open: Vec<usize> = (0..x.len())
-            .filter(|&j| residual[j] != 0.0 && !is_curved(j) && !intervals.is_bounded(j))
+            .filter(|&j| !self.is_curved(j) && !intervals.is_bounded(j))
             .collect();
         if open.is_empty() {
-            return z;
+            return (z, absorbed);
         }
         let curved = program.p().symmetric_times(x);
         let by_rows = program.a().by_rows();
@@ -222,9 +231,10 @@ impl Precision {
                 .find(|&&(i, v)| kind[i] == Some(true) || z[i] - own / v >= 0.0);
             if let Some(&(i, v)) = fits {
                 z[i] -= own / v;
+                absorbed[j] = true;
             }
         }
-        z
+        (z, absorbed)
     }
 
     /// The point, moved towards one that lies inside every cone just as far as it slips outside; where that is dear, the
@@ -285,6 +295,40 @@ fn shrunk_optimum(program: &Program, slips: f64, settings: &Settings) -> Option<
     match solve::solve(&shrunk, settings) {
         Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => {
             (outside(program, &solution.x) == 0.0).then_some(solution.x)
+        }
+        _ => None,
+    }
+}
+
+/// The program in d = x − x₀: the numbers at its optimum are small, and a solver's relative tolerance goes further.
+/// Returns the better point with its multipliers.
+pub(crate) fn refined(
+    program: &Program,
+    solution: &Solution,
+    settings: &Settings,
+) -> Option<Solution> {
+    let x = &solution.x;
+    let px = program.p().symmetric_times(x);
+    let q = px.iter().zip(program.q()).map(|(p, q)| p + q).collect();
+    let cones = program.constraints().iter().map(|c| c.cone().clone());
+    let near = Program::assembled(
+        program.p().clone(),
+        q,
+        program.a().clone(),
+        program.slack(x),
+        0.0,
+        cones.collect(),
+    );
+    match solve::solve(&near, settings) {
+        Outcome::Optimal(step) | Outcome::Inaccurate(step) => {
+            let x: Vec<f64> = x.iter().zip(&step.x).map(|(x, d)| x + d).collect();
+            Some(Solution {
+                objective: program.objective(&x),
+                residuals: crate::solve::Residuals::of(program, &x, &step.z),
+                x,
+                z: step.z,
+                iterations: solution.iterations + step.iterations,
+            })
         }
         _ => None,
     }
@@ -552,7 +596,8 @@ mod tests {
         let mut bare = Intervals::unbounded(2);
         bare.propagate(&program, Vec::new());
         assert!(!bare.is_bounded(1));
-        let z = precision.absorb(&program, &solution.x, solution.z.clone(), &bare);
+        let (z, absorbed) = precision.absorb(&program, &solution.x, solution.z.clone(), &bare);
+        assert_eq!(absorbed, [false, true]);
         let left = residual(&program, &solution.x, &z);
         assert!(left[1].abs() < 1e-15, "{left:?}");
     }
