@@ -38,7 +38,7 @@ pub fn limit() -> AffineMap {
     m.build_map().unwrap()
 }
 
-/// Two sources and a private need in public bounds: at 40 and more the plain program is infeasible, its envelope never.
+/// Two sources and a private need in public bounds: above 40 the plain program is infeasible, its envelope never.
 pub fn supply() -> AffineMap {
     let mut m = Builder::new();
     let x = m.variable("x", 2);
