@@ -64,10 +64,10 @@ fn mistakes_in_sections_and_versions() {
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_problem() {
     refused(&[
-        (SMALLEST, r#""conic""#, "\"opf\"\nnetwork = \"24_ieee_rts\"",
-            "spec.toml:2:9: model `opf` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel"),
+        (SMALLEST, r#""conic""#, "\"svm\"",
+            "spec.toml:2:9: model `svm` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic` or `opf`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",
@@ -75,7 +75,7 @@ fn mistakes_in_problem() {
         (SMALLEST, "file = \"problem.json\"\n", "file = \" \"\n",
             "spec.toml:3:8: `file` must not be empty"),
         (SMALLEST, r#"file = "problem.json""#, r#"path = "problem.json""#,
-            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint"),
+            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "x""#,
             "spec.toml:12:8: the name `x` is taken"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "y[1]""#,
@@ -165,7 +165,7 @@ fn mistakes_in_private() {
 fn mistakes_in_query() {
     refused(&[
         (SMALLEST, r#""cost""#, r#""costs""#,
-            "spec.toml:10:11: `release` must be `identity`, `cost`, `sum`, `weighted`, `rows` or `at-most`, found `costs`\n  help: did you mean `cost`?"),
+            "spec.toml:10:11: `release` must be `identity`, `cost`, `sum`, `weighted`, `rows`, `at-most` or `generation`, found `costs`\n  help: did you mean `cost`?"),
         (SMALLEST, r#"release = "cost""#, "release = \"cost\"\nvariables = [\"x\"]",
             "spec.toml:11:1: `variables` makes no sense with release `cost`"),
         (SMALLEST, r#"release = "cost""#, r#"release = "weighted""#,

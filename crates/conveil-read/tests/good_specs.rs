@@ -19,8 +19,10 @@ const CURVATURE: &str = include_str!("../../../fuzz/seeds/spec/curvature.toml");
 #[test]
 fn defaults_fill_what_the_smallest_spec_leaves_out() {
     let spec = seed(SMALLEST);
-    assert_eq!(spec.problem.model, Model::Conic);
-    assert_eq!(spec.problem.file.value, "problem.json");
+    let Model::Conic { file } = &spec.problem.model else {
+        panic!("{:?}", spec.problem.model);
+    };
+    assert_eq!(file.value, "problem.json");
     assert!(spec.problem.variables.is_empty() && spec.problem.constraints.is_empty());
     assert_eq!(
         spec.private.adjacency.value,
