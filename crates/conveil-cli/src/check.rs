@@ -304,7 +304,7 @@ impl fmt::Display for Check {
         list(f, &private, &self.parameters, |p| {
             let enters = shortened(&p.enters);
             let bounds = p.bounds.map_or(String::new(), |(low, high)| {
-                format!(", clipped to [{low}, {high}]")
+                format!(", clipped to [{}, {}]", rounded(low), rounded(high))
             });
             let nominal = p
                 .nominal
@@ -323,6 +323,16 @@ impl fmt::Display for Check {
             writeln!(f, "note: {note}")?;
         }
         Ok(())
+    }
+}
+
+/// Without the digits of a rounding.
+fn rounded(value: f64) -> f64 {
+    let rounded = (value * 1e6).round() / 1e6;
+    if (rounded - value).abs() <= 1e-12 * value.abs() {
+        rounded
+    } else {
+        value
     }
 }
 

@@ -10,7 +10,7 @@ use conveil_models::grid::{Costs, Form, LoadBounds, Loads, Opf};
 use conveil_read::Located;
 use conveil_read::spec::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, Model, PrivateLoads,
-    Sensitivity,
+    Sensitivity, UnitGroup,
 };
 use serde::Serialize;
 
@@ -121,9 +121,9 @@ pub(crate) fn no_demands(inputs: &Inputs, model: &crate::model::Model) -> Option
 pub(crate) fn generation(
     spec_name: &str,
     opf: &Opf,
-    groups: &Located<Vec<Vec<Located<String>>>>,
+    groups: &Located<Vec<UnitGroup>>,
 ) -> Result<Query, Failure> {
-    for unit in groups.value.iter().flatten() {
+    for unit in groups.value.iter().flat_map(|group| &group.units) {
         // Alone, a unit can only be unknown, or the only one.
         if let Err(error @ conveil::Error::Input(_)) =
             opf.generation_query(&[vec![unit.value.clone()]])
@@ -131,10 +131,15 @@ pub(crate) fn generation(
             return Err(Failure::located(spec_name, unit, &error));
         }
     }
-    let names = |group: &Vec<Located<String>>| group.iter().map(|u| u.value.clone()).collect();
-    let groups_of_names: Vec<Vec<String>> = groups.value.iter().map(names).collect();
-    opf.generation_query(&groups_of_names)
-        .map_err(|e| Failure::located(spec_name, groups, &e))
+    let units = |group: &UnitGroup| group.units.iter().map(|u| u.value.clone()).collect();
+    let query = if groups.value.iter().all(|group| group.name.is_none()) {
+        opf.generation_query(&groups.value.iter().map(units).collect::<Vec<_>>())
+    } else {
+        let named = groups.value.iter();
+        let named = named.map(|group| (group.name.clone().unwrap_or_default(), units(group)));
+        opf.named_generation_query(&named.collect::<Vec<_>>())
+    };
+    query.map_err(|e| Failure::located(spec_name, groups, &e))
 }
 
 /// The reason of the paper's declared bound.

@@ -32,7 +32,7 @@ pub use operation::{Lattice, Ledger, Solver, Study};
 pub use privacy::{Calibration, Mechanism, Privacy, SampledMap, Sensitivity};
 pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
 pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
-pub use query::{Query, Release, Shape};
+pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
 

@@ -61,10 +61,18 @@ pub enum Release {
     },
     /// `generation` of model `opf`: what groups of units generate, one number for each group.
     Generation {
-        /// `units`, one group, or `groups`: units as `generator 7`, or `bus 23` for all that stand
-        /// there; no group is empty.
-        groups: Located<Vec<Vec<Located<String>>>>,
+        /// `units`, one group, or `groups`; at least one.
+        groups: Located<Vec<UnitGroup>>,
     },
+}
+
+/// A group of generating units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitGroup {
+    /// Its name, where `groups` is a table.
+    pub name: Option<String>,
+    /// Units as `generator 7`, or `bus 23` for all that stand there; all different, at least one.
+    pub units: Vec<Located<String>>,
 }
 
 impl Release {
@@ -179,13 +187,36 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
         .with_help(help))
 }
 
-fn read_groups(table: &mut Table) -> Result<Located<Vec<Vec<Located<String>>>>, ReadError> {
+fn read_groups(table: &mut Table) -> Result<Located<Vec<UnitGroup>>, ReadError> {
+    let nameless = |item: &Item| {
+        Ok(UnitGroup {
+            name: None,
+            units: read_units(item)?,
+        })
+    };
     match (table.optional("units"), table.optional("groups")) {
-        (Some(units), None) => Ok(units.locate(vec![read_units(&units)?])),
-        (None, Some(groups)) => {
+        (Some(units), None) => Ok(units.locate(vec![nameless(&units)?])),
+        (None, Some(groups)) if groups.is_array() => {
             let each = groups.filled_array()?;
-            let each = each.iter().map(read_units).collect::<Result<_, _>>()?;
+            let each = each.iter().map(nameless).collect::<Result<_, _>>()?;
             Ok(groups.locate(each))
+        }
+        (None, Some(groups)) => {
+            let mut each = Vec::new();
+            for (name, offset, item) in groups.table("`groups`")?.entries() {
+                if name.trim().is_empty() || name.chars().any(char::is_control) {
+                    let message = "a group needs a name on one line, without control characters";
+                    return Err(groups.source.error(offset, message));
+                }
+                each.push(UnitGroup {
+                    name: Some(name.into()),
+                    units: read_units(&item)?,
+                });
+            }
+            match each.is_empty() {
+                true => Err(groups.error("`groups` must not be empty")),
+                false => Ok(groups.locate(each)),
+            }
         }
         (Some(_), Some(groups)) => Err(groups.error("give `units` or `groups`, not both")),
         (None, None) => Err(table
