@@ -156,7 +156,11 @@ fn read_loads(item: Item) -> Result<PrivateLoads, ReadError> {
             All,
         }
         let choices = [("with-demand", Word::WithDemand), ("all", Word::All)];
-        return Ok(match item.choice(&choices)? {
+        let word = item.choice(&choices).map_err(|error| match error.help {
+            Some(_) => error,
+            None => error.with_help("or list bus numbers: loads = [3, 14, 15]"),
+        });
+        return Ok(match word? {
             Word::WithDemand => PrivateLoads::WithDemand,
             Word::All => PrivateLoads::All,
         });

@@ -267,7 +267,11 @@ fn read_declared(table: &mut Table) -> Result<Sensitivity, ReadError> {
     if let (None, Some(word)) = (&value, &per_alpha)
         && word.is_text()
     {
-        word.choice(&[("largest-cost", ())])?;
+        let found = word.choice(&[("largest-cost", ())]);
+        found.map_err(|error| match error.help {
+            Some(_) => error,
+            None => error.with_help("or give a number: per_alpha = 1.5, with its reason"),
+        })?;
         return match table.optional("reason") {
             None => Ok(Sensitivity::DeclaredLargestCost),
             Some(reason) => Err(reason.error("`largest-cost` brings a reason of its own")),
