@@ -4,13 +4,12 @@ use std::fmt;
 
 use conveil::ask::Query;
 use conveil::plan::{CuratorReport, Decided};
-use conveil::program::DataMap;
 use conveil_grid::{Network, Susceptance, demand};
 use conveil_models::grid::{Costs, Form, LoadBounds, Loads, Opf};
 use conveil_read::Located;
 use conveil_read::spec::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, Model, PrivateLoads,
-    Sensitivity, UnitGroup,
+    Release, Sensitivity, UnitGroup,
 };
 use serde::Serialize;
 
@@ -188,22 +187,28 @@ struct CostGap {
 }
 
 impl<'r> GridReport<'r> {
-    pub(crate) fn new(opf: &Opf, decided: &Decided, report: &'r CuratorReport) -> Self {
+    pub(crate) fn new(
+        inputs: &Inputs,
+        opf: &Opf,
+        decided: &Decided,
+        report: &'r CuratorReport,
+    ) -> Self {
+        let is_cost = inputs.spec.query.release == Release::Cost;
         GridReport {
             report,
             load_prices: opf.load_prices(decided),
-            cost_gap: CostGap::new(opf, decided),
+            cost_gap: CostGap::new(opf, decided, report).filter(|_| is_cost),
         }
     }
 }
 
 impl CostGap {
-    fn new(opf: &Opf, decided: &Decided) -> Option<Self> {
-        let Query::AtMost { epigraph, .. } = opf.cost_query() else {
+    fn new(opf: &Opf, decided: &Decided, report: &CuratorReport) -> Option<Self> {
+        let Query::AtMost { .. } = opf.cost_query() else {
             return None;
         };
-        let column = opf.template().find_variables(&epigraph).ok()?.start;
-        let at_most = *decided.mean.get(column)?;
+        // With an envelope, the price of its correction included.
+        let at_most = report.answer.first()?.1;
         // The units are the first variables.
         let units = opf.network().units().iter().zip(&decided.mean);
         let cost: f64 = units.map(|(unit, p)| unit.cost.at(*p)).sum();

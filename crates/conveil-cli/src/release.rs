@@ -202,7 +202,12 @@ impl<'i> Series<'i> {
         match (files.report, released.report(), opf) {
             (Some(file), Some(report), None) => file.write(report)?,
             (Some(file), Some(report), Some(opf)) => {
-                file.write(&GridReport::new(opf, released.decided(), report))?;
+                file.write(&GridReport::new(
+                    self.inputs,
+                    opf,
+                    released.decided(),
+                    report,
+                ))?;
             }
             _ => {}
         }

@@ -59,7 +59,7 @@ pub(crate) fn solve(
             if let Some(warning) = grid::broken_bound(&inputs, opf, decided) {
                 terminal.say(&format!("warning: {warning}"));
             }
-            terminal.show(&GridReport::new(opf, decided, report))?;
+            terminal.show(&GridReport::new(&inputs, opf, decided, report))?;
         }
     }
     terminal.say_timings();
