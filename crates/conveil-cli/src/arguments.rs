@@ -44,7 +44,7 @@ pub(crate) enum Command {
     Check(Common),
     /// Solve on the private data and report to the curator; nothing is released
     #[command(after_help = "Example:\n  conveil solve examples/specs/two-generators.toml")]
-    Solve(Common),
+    Solve(Curating),
     /// Compare all strategies side by side on the same noise
     #[command(
         after_help = "Example:\n  conveil compare examples/specs/scalar-lp.toml --draws 10000 --seed 7"
@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Compare(Study),
     /// Explain what holds the program back, and how far epsilon, alpha and eta can go
     #[command(after_help = "Example:\n  conveil explain examples/specs/portfolio.toml")]
-    Explain(Common),
+    Explain(Curating),
     /// Tabulate the loss against epsilon, alpha or eta
     #[command(
         after_help = "Example:\n  conveil frontier examples/specs/scalar-lp.toml --over epsilon --values 0.3,1,3"
@@ -103,11 +103,21 @@ pub(crate) struct Output {
     pub(crate) quiet: bool,
 }
 
+/// What the verbs that use the private data take.
+#[derive(Debug, Args)]
+pub(crate) struct Curating {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The dataset of a series of demands, counted from 1 [default: the first]
+    #[arg(long, value_name = "N", value_parser = row)]
+    pub(crate) row: Option<usize>,
+}
+
 /// `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct Study {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) curating: Curating,
     /// How many draws of the noise [default: the spec's, 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) draws: Option<u64>,
@@ -120,7 +130,7 @@ pub(crate) struct Study {
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) curating: Curating,
     /// What varies
     #[arg(long, value_enum, default_value = "epsilon")]
     pub(crate) over: Over,
@@ -134,10 +144,14 @@ pub(crate) struct Sweep {
 pub(crate) struct Releasing {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Write the private decision that carries the answer out to a new file: JSON if it ends in .json, else text
+    /// Release one dataset of a series of demands, counted from 1 [default: all, one answer and one charge each]
+    #[arg(long, value_name = "N", value_parser = row)]
+    pub(crate) row: Option<usize>,
+    /// Write the private decision that carries the answer out to a new file: JSON if it ends in .json, else text; of a
+    /// series to FILE-1, FILE-2, …
     #[arg(long, value_name = "FILE")]
     pub(crate) decision: Option<PathBuf>,
-    /// Write the private curator report to a new file: JSON if it ends in .json, else text
+    /// Write the private curator report to a new file: JSON if it ends in .json, else text; of a series to FILE-1, …
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Release without a ledger; the card says so
@@ -155,7 +169,7 @@ pub(crate) struct Releasing {
 #[derive(Debug, Args)]
 pub(crate) struct Probe {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) curating: Curating,
     /// How many random pairs
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) pairs: u64,
@@ -215,16 +229,22 @@ impl Command {
     /// How its result is shown.
     pub(crate) fn output(&self) -> Output {
         match self {
-            Command::Check(common) | Command::Solve(common) | Command::Explain(common) => {
-                common.output
-            }
-            Command::Compare(study) => study.common.output,
-            Command::Frontier(sweep) => sweep.common.output,
+            Command::Check(common) => common.output,
+            Command::Solve(curating) | Command::Explain(curating) => curating.common.output,
+            Command::Compare(study) => study.curating.common.output,
+            Command::Frontier(sweep) => sweep.curating.common.output,
             Command::Release(releasing) => releasing.common.output,
-            Command::Sensitivity(probe) => probe.common.output,
-            Command::Audit(audited) => audited.probe.common.output,
+            Command::Sensitivity(probe) => probe.curating.common.output,
+            Command::Audit(audited) => audited.probe.curating.common.output,
             Command::Ledger(book) => book.output(),
         }
+    }
+}
+
+fn row(text: &str) -> Result<usize, String> {
+    match text.trim().parse::<usize>() {
+        Ok(row) if row > 0 => Ok(row),
+        _ => Err("must be a whole number from 1".into()),
     }
 }
 

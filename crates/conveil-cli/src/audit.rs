@@ -7,7 +7,7 @@ use std::path::Path;
 
 use conveil::audit::{Audit, AuditReport, Witness};
 use conveil::plan::Plan;
-use conveil::program::AffineMap;
+use conveil::program::DataMap;
 use conveil::solve::Cancel;
 use conveil_read::spec::{SampledMap, Sensitivity};
 use conveil_release::blackbox::{self, BlackBox};
@@ -16,8 +16,9 @@ use serde::Serialize;
 use crate::arguments::{Audited, Probe};
 use crate::failure::Failure;
 use crate::inputs::{Inputs, text_of};
+use crate::model::Model;
 use crate::terminal::Terminal;
-use crate::{model, verbs, wishes};
+use crate::{verbs, wishes};
 
 /// Longer witness files are refused.
 const WITNESS_BYTES: u64 = 256 << 20;
@@ -28,10 +29,10 @@ pub(crate) fn sensitivity(
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let inputs = Inputs::open(&probe.common.spec)?;
-    let map = model::map(&inputs)?;
-    let plan = planned(probe, &inputs, &map, terminal, cancel)?;
-    let audit = settings(probe, &inputs)?;
+    let inputs = Inputs::open(&probe.curating.common.spec)?;
+    let model = Model::new(&inputs)?;
+    let plan = planned(probe, &inputs, &model, terminal, cancel)?;
+    let audit = settings(probe, &inputs, &model)?;
     let report = {
         let progress = terminal.progress("measuring");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);
@@ -50,13 +51,13 @@ pub(crate) fn audit(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let probe = &audited.probe;
-    let inputs = Inputs::open(&probe.common.spec)?;
-    let map = model::map(&inputs)?;
+    let inputs = Inputs::open(&probe.curating.common.spec)?;
+    let model = Model::new(&inputs)?;
     let recorded = audited.replay.as_deref().map(recorded).transpose()?;
     if let Some(file) = &audited.witness {
         refuse_existing(file)?;
     }
-    let plan = planned(probe, &inputs, &map, terminal, cancel)?;
+    let plan = planned(probe, &inputs, &model, terminal, cancel)?;
     let engine = |e: conveil::Error| Failure::engine(&inputs.spec_name, &e);
     if let Some(witness) = recorded {
         let replay = terminal.stage("replay", || witness.replay(&plan));
@@ -69,7 +70,7 @@ pub(crate) fn audit(
         }
         return Ok(());
     }
-    let settings = settings(probe, &inputs)?;
+    let settings = settings(probe, &inputs, &model)?;
     let report = {
         let progress = terminal.progress("auditing");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);
@@ -161,7 +162,7 @@ pub(crate) fn beside_sampled(
 }
 
 /// What the flags and the spec's universe say.
-fn settings(probe: &Probe, inputs: &Inputs) -> Result<Audit, Failure> {
+fn settings(probe: &Probe, inputs: &Inputs, model: &Model) -> Result<Audit, Failure> {
     let audit = Audit::new()
         .pairs(probe.pairs)
         .seed(probe.seed.unwrap_or(inputs.spec.study.seed))
@@ -177,10 +178,16 @@ fn settings(probe: &Probe, inputs: &Inputs) -> Result<Audit, Failure> {
             let universe = universe.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
             Ok(audit.universe(universe))
         }
-        None if !sampled => match &open_parameter(inputs) {
+        None if !sampled => match open_parameter(model.map()) {
             Some(name) => Err(Failure::input(format!(
-                "{}: an audit needs a public set of datasets to draw pairs from, and `{name}` has no public bounds\n  help: add `[private.universe]`, or `bounds` to every [[private.parameter]]",
-                inputs.spec_name
+                "{}: an audit needs a public set of datasets to draw pairs from, and `{name}` has no public bounds\n  help: {}",
+                inputs.spec_name,
+                match model {
+                    Model::Conic(_) =>
+                        "add `[private.universe]`, or `bounds` to every [[private.parameter]]",
+                    Model::Opf(_) =>
+                        "add `bounds` to [private]: { relative = 0.3 }, or { within = 50.0 } in MW",
+                }
             ))),
             None => Ok(audit),
         },
@@ -189,17 +196,16 @@ fn settings(probe: &Probe, inputs: &Inputs) -> Result<Audit, Failure> {
 }
 
 /// The first parameter without public bounds.
-fn open_parameter(inputs: &Inputs) -> Option<String> {
-    let parameters = inputs.spec.private.parameters.iter();
-    let mut open = parameters.filter(|p| p.bounds.is_none());
-    open.next().map(|p| p.name.value.clone())
+fn open_parameter(map: &dyn DataMap) -> Option<&str> {
+    let mut open = map.parameters().iter().filter(|p| p.bounds().is_none());
+    open.next().map(|p| p.name())
 }
 
 /// The spec's plan, made without data; with `--not-private` the paper's, made around the private data.
 fn planned<'m>(
     probe: &Probe,
     inputs: &Inputs,
-    map: &'m AffineMap,
+    model: &'m Model,
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<Plan<'m>, Failure> {
@@ -213,12 +219,12 @@ fn planned<'m>(
     );
     let plan = match (papers, probe.not_private) {
         (false, false) => {
-            terminal.stage("plan", || verbs::planned(inputs, map, terminal, cancel))?
+            terminal.stage("plan", || verbs::planned(inputs, model, terminal, cancel))?
         }
         (true, true) => {
-            let theta = model::dataset(inputs)?;
-            let ask = wishes::ask(inputs, map, cancel)?;
-            let plan = terminal.stage("plan", || Plan::paper_mode(map, ask, &theta));
+            let theta = verbs::dataset(inputs, model, probe.curating.row, terminal)?;
+            let ask = wishes::ask(inputs, model, cancel)?;
+            let plan = terminal.stage("plan", || Plan::paper_mode(model.map(), ask, &theta));
             plan.map_err(|e| Failure::engine(&inputs.spec_name, &e))?
         }
         (true, false) => {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use conveil::chance::Budget;
 use conveil::plan::{Basis, Plan};
-use conveil::program::{Cone, Holds, Parameter, Program, Stage};
+use conveil::program::{Cone, Holds, Parameter, Place, Program, Stage};
 use serde::Serialize;
 
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, Source};
 use crate::wishes;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
@@ -15,8 +15,10 @@ use crate::wishes;
 pub struct Check {
     /// Always false: this document tells nothing about the private values.
     pub private: bool,
-    /// The problem file.
+    /// The problem file, or the network.
     pub problem: String,
+    /// What the network consists of, where there is one.
+    pub network: Option<NetworkLine>,
     /// Columns of the program.
     pub columns: usize,
     /// Rows of the program.
@@ -45,6 +47,17 @@ pub struct Check {
     pub notes: Vec<String>,
 }
 
+/// A network in service.
+#[derive(Debug, Clone, Serialize)]
+pub struct NetworkLine {
+    /// Its buses.
+    pub buses: usize,
+    /// Its generating units.
+    pub units: usize,
+    /// Its lines and transformers.
+    pub lines: usize,
+}
+
 /// A variable block.
 #[derive(Debug, Clone, Serialize)]
 pub struct VariableLine {
@@ -65,6 +78,8 @@ pub struct ConstraintLine {
     pub cone: &'static str,
     /// How many rows it takes.
     pub rows: usize,
+    /// The name of its first row.
+    pub first: String,
     /// `with-noise`, `always` or `at-the-mean`.
     pub holds: &'static str,
 }
@@ -115,12 +130,28 @@ impl Check {
         Check {
             private: false,
             problem: inputs.problem_name.clone(),
+            network: match &inputs.source {
+                Source::Saved(_) => None,
+                Source::Network(network) => Some(NetworkLine {
+                    buses: network.buses().len(),
+                    units: network.units().len(),
+                    lines: network.branches().len(),
+                }),
+            },
             columns: program.columns(),
             rows: program.rows(),
             quadratic: program.p().nnz() > 0,
             variables: variables(program),
             constraints: constraints(program),
-            parameters: map.parameters().iter().map(parameter).collect(),
+            parameters: map
+                .parameters()
+                .iter()
+                .map(|p| match &inputs.source {
+                    Source::Saved(_) => parameter(p, ToString::to_string),
+                    // The rows of a network have names that say more than their numbers.
+                    Source::Network(_) => parameter(p, |place| row_name(program, place)),
+                })
+                .collect(),
             adjacency: wishes::adjacency(inputs.spec.private.adjacency.value).to_string(),
             universe: universe.map(|universe| universe.to_string()),
             released: plan.released().query().labels().to_vec(),
@@ -165,6 +196,7 @@ fn constraints(program: &Program) -> Vec<ConstraintLine> {
             name: block.name().into(),
             cone: block.cone().kind(),
             rows: block.range().len(),
+            first: program.row_name(block.range().start),
             holds: match block.holds() {
                 // AX = 0: an equality holds for every noise (M4).
                 _ if matches!(block.cone(), Cone::Zero(_)) => "always",
@@ -176,13 +208,20 @@ fn constraints(program: &Program) -> Vec<ConstraintLine> {
         .collect()
 }
 
-fn parameter(parameter: &Parameter) -> ParameterLine {
+fn row_name(program: &Program, place: &Place) -> String {
+    match place {
+        Place::B(i) if *i < program.rows() => format!("`{}`", program.row_name(*i)),
+        other => other.to_string(),
+    }
+}
+
+fn parameter(parameter: &Parameter, shown: impl Fn(&Place) -> String) -> ParameterLine {
     ParameterLine {
         name: parameter.name().into(),
         enters: parameter
             .locations()
             .iter()
-            .map(|location| location.place.to_string())
+            .map(|location| shown(&location.place))
             .collect(),
         bounds: parameter.bounds(),
         nominal: parameter.nominal_value(),
@@ -231,18 +270,41 @@ impl fmt::Display for Check {
                 .chain(self.constraints.iter().map(|c| c.name.as_str()))
                 .chain(self.parameters.iter().map(|p| p.name.as_str())),
         );
-        list(f, "variables", &self.variables, |v| {
-            let entries = counted_entries(v.size);
-            format!("{:<width$}  {entries:<12} {}", v.name, v.stage)
-        })?;
+        match &self.network {
+            None => list(f, "variables", &self.variables, |v| {
+                let entries = counted_entries(v.size);
+                format!("{:<width$}  {entries:<12} {}", v.name, v.stage)
+            })?,
+            Some(network) => {
+                let buses = format!(
+                    "{} {}",
+                    network.buses,
+                    if network.buses == 1 { "bus" } else { "buses" }
+                );
+                writeln!(
+                    f,
+                    "network: {buses}, {}, {}",
+                    counted(network.units, "unit"),
+                    counted(network.lines, "line")
+                )?;
+            }
+        }
         list(f, "constraints", &self.constraints, |c| {
             let kind = format!("{}, {}", c.cone, counted(c.rows, "row"));
-            format!("{:<width$}  {kind:<24} {}", c.name, c.holds)
+            let from = match self.network {
+                None => String::new(),
+                Some(_) => format!("  from `{}`", c.first),
+            };
+            format!("{:<width$}  {kind:<24} {}{from}", c.name, c.holds)
         })?;
-        list(f, "private", &self.parameters, |p| {
+        let private = match self.network {
+            None => "private".into(),
+            Some(_) => format!("private, {}", counted(self.parameters.len(), "load")),
+        };
+        list(f, &private, &self.parameters, |p| {
             let enters = shortened(&p.enters);
             let bounds = p.bounds.map_or(String::new(), |(low, high)| {
-                format!(", clipped to [{low}, {high}]")
+                format!(", clipped to [{}, {}]", rounded(low), rounded(high))
             });
             let nominal = p
                 .nominal
@@ -261,6 +323,16 @@ impl fmt::Display for Check {
             writeln!(f, "note: {note}")?;
         }
         Ok(())
+    }
+}
+
+/// Without the digits of a rounding.
+fn rounded(value: f64) -> f64 {
+    let rounded = (value * 1e6).round() / 1e6;
+    if (rounded - value).abs() <= 1e-12 * value.abs() {
+        rounded
+    } else {
+        value
     }
 }
 

@@ -107,6 +107,15 @@ impl Failure {
         }
     }
 
+    /// The same failure, in a row of a series.
+    #[must_use]
+    pub fn of_row(self, row: usize, before: &str) -> Self {
+        Failure {
+            message: format!("row {row} of the series ({before}): {}", self.message),
+            ..self
+        }
+    }
+
     /// What the engine says about the file `name`, and the way out where there is one.
     pub fn engine(name: &str, error: &Error) -> Self {
         let help = match error {

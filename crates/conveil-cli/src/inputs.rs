@@ -1,11 +1,12 @@
-//! The two texts that a user hands over: the spec, and the problem file that it names.
+//! The texts that a user hands over: the spec, and the problem file or the network that it names.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use conveil_grid::{Network, matpower};
 use conveil_read::problem::{self, SavedProblem};
-use conveil_read::spec::{self, Spec};
+use conveil_read::spec::{self, Model, NetworkSource, Spec};
 
 use crate::failure::Failure;
 
@@ -16,10 +17,21 @@ pub struct Inputs {
     pub spec_name: String,
     /// The spec.
     pub spec: Spec,
-    /// How messages call the problem file.
+    /// The directory that paths in the spec are relative to.
+    pub folder: PathBuf,
+    /// How messages call the problem file, or the network.
     pub problem_name: String,
-    /// The problem, with the private numbers that the file holds.
-    pub saved: SavedProblem,
+    /// What the spec is about.
+    pub source: Source,
+}
+
+/// What a spec is about.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// A saved problem, with the private numbers that the file holds.
+    Saved(SavedProblem),
+    /// A public network.
+    Network(Network),
 }
 
 /// Longer specs are not read to their end; the reader refuses them.
@@ -38,40 +50,59 @@ impl Inputs {
             ))
         })?;
         let spec = spec::read(&spec_name, &spec_text)?;
-        let file = &spec.problem.file;
-        let problem_path = path
-            .parent()
-            .unwrap_or(Path::new(""))
-            .join(file.value.as_str());
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let (file, what) = match &spec.problem.model {
+            Model::Conic { file } => (file, "problem"),
+            Model::Opf(grid) => match &grid.network {
+                NetworkSource::File(file) => (file, "network"),
+                NetworkSource::Builtin(_) => {
+                    return Self::with_text(spec_name, spec, folder, ("", ""));
+                }
+            },
+        };
+        let problem_path = folder.join(file.value.as_str());
         let problem_name = problem_path.display().to_string();
         let problem_text = text_of(&problem_path, PROBLEM_BYTES).map_err(|why| {
             file.error(
                 &spec_name,
-                format!("cannot read the problem {problem_name}: {why}"),
+                format!("cannot read the {what} {problem_name}: {why}"),
             )
             .with_help("`file` is a path relative to the spec's directory")
         })?;
-        Self::with_problem(spec_name, spec, problem_name, &problem_text)
+        Self::with_text(spec_name, spec, folder, (&problem_name, &problem_text))
     }
 
-    /// The same from texts: the name and text of the spec, the name and text of the problem.
+    /// The same from texts: the name and text of the spec, the name and text of the problem or the network's file.
     pub fn from_texts(spec: (&str, &str), problem: (&str, &str)) -> Result<Self, Failure> {
         let read = spec::read(spec.0, spec.1)?;
-        Self::with_problem(spec.0.into(), read, problem.0.into(), problem.1)
+        Self::with_text(spec.0.into(), read, PathBuf::new(), problem)
     }
 
-    fn with_problem(
+    fn with_text(
         spec_name: String,
         spec: Spec,
-        problem_name: String,
-        problem_text: &str,
+        folder: PathBuf,
+        (name, text): (&str, &str),
     ) -> Result<Self, Failure> {
-        let saved = problem::read(&problem_name, problem_text)?;
+        let (problem_name, source) = match &spec.problem.model {
+            Model::Conic { .. } => (name.into(), Source::Saved(problem::read(name, text)?)),
+            Model::Opf(grid) => match &grid.network {
+                NetworkSource::File(_) => {
+                    (name.into(), Source::Network(matpower::read(name, text)?))
+                }
+                NetworkSource::Builtin(wanted) => {
+                    let network = Network::builtin(&wanted.value)
+                        .map_err(|error| wanted.error(&spec_name, error.to_string()))?;
+                    (network.name().into(), Source::Network(network))
+                }
+            },
+        };
         Ok(Inputs {
             spec_name,
             spec,
+            folder,
             problem_name,
-            saved,
+            source,
         })
     }
 }

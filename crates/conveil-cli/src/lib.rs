@@ -1,7 +1,7 @@
 //! The `conveil` command line: a spec file in, a report out.
 //!
-//! One straight road: [`inputs`] reads the spec and its problem, [`model`] turns them into the public map θ ↦ program
-//! and, separately, the private θ, [`wishes`] into what is asked of the engine; `verbs` does what the user wants with
+//! One straight road: [`inputs`] reads the spec and its problem or network, [`model`] turns them into the public map θ ↦ program
+//! and, separately, the private datasets, [`wishes`] into what is asked of the engine; `verbs` does what the user wants with
 //! them. `check` takes the public half of that road only.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -9,7 +9,9 @@
 mod arguments;
 mod audit;
 pub mod check;
+mod conic;
 pub mod failure;
+mod grid;
 pub mod inputs;
 mod ledger;
 pub mod model;
@@ -56,9 +58,9 @@ pub fn main() -> ExitCode {
 fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), failure::Failure> {
     match command {
         Command::Check(common) => verbs::check(common, terminal, cancel),
-        Command::Solve(common) => verbs::solve(common, terminal, cancel),
+        Command::Solve(curating) => verbs::solve(curating, terminal, cancel),
         Command::Compare(study) => verbs::compare(study, terminal, cancel),
-        Command::Explain(common) => verbs::explain(common, terminal, cancel),
+        Command::Explain(curating) => verbs::explain(curating, terminal, cancel),
         Command::Frontier(sweep) => verbs::frontier(sweep, terminal, cancel),
         Command::Release(releasing) => release::run(releasing, terminal, cancel),
         Command::Sensitivity(probe) => audit::sensitivity(probe, terminal, cancel),

@@ -1,298 +1,98 @@
-//! The spec and the problem file as the engine's model: the public map θ ↦ program, and apart from it the private θ.
-//!
-//! The number of the program at a private place *is* Σ (offset + coef·θ) over the parameters that enter there: the
-//! file's own number is replaced, so that the map holds nothing private.
+//! The spec as the engine's model: the public map θ ↦ program, and apart from it the private datasets.
 
-use conveil::program::{
-    self, AffineMap, Location, NewVariables, Parameter, Program, SavedConstraint,
-};
-use conveil_read::problem::{SavedCone, SavedProblem};
-use conveil_read::spec::{Entry, Holds, Place, Stage};
-use conveil_read::{Located, ReadError};
+use conveil::program::{AffineMap, DataMap};
+use conveil_models::grid::Opf;
 
 use crate::failure::Failure;
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, Source};
+use crate::{conic, grid};
 
 /// The public map. No private number is part of it.
-pub fn map(inputs: &Inputs) -> Result<AffineMap, Failure> {
-    let template = public_problem(inputs)?;
-    let program = Program::from_saved(template, variables(inputs)?, constraints(inputs)?)
-        .map_err(|e| Failure::engine(&inputs.problem_name, &e))?;
-    let parameters = inputs
-        .spec
-        .private
-        .parameters
-        .iter()
-        .map(|parameter| {
-            let locations = parameter
-                .at
-                .iter()
-                .map(|entry| Location::new(place(entry.value.place), entry.value.coef))
-                .collect();
-            let named = Parameter::new(parameter.name.value.as_str()).at_all(locations);
-            let bounded = match parameter.bounds {
-                None => named,
-                Some((low, high)) => named.clipped(low, high),
-            };
-            match parameter.nominal {
-                None => bounded,
-                Some(nominal) => bounded.nominal(nominal),
-            }
+#[derive(Debug, Clone)]
+pub enum Model {
+    /// `model = "conic"`.
+    Conic(Box<AffineMap>),
+    /// `model = "opf"`.
+    Opf(Box<Opf>),
+}
+
+impl Model {
+    /// The model that the spec describes.
+    pub fn new(inputs: &Inputs) -> Result<Self, Failure> {
+        Ok(match &inputs.source {
+            Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
+            Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
         })
-        .collect();
-    AffineMap::new(program, parameters).map_err(|e| Failure::engine(&inputs.spec_name, &e))
-}
-
-/// The private θ: each parameter's `value`, or what the file's number at its first place stands for.
-pub fn dataset(inputs: &Inputs) -> Result<Vec<f64>, Failure> {
-    inputs
-        .spec
-        .private
-        .parameters
-        .iter()
-        .map(|parameter| {
-            if let Some(value) = parameter.value {
-                return Ok(value);
-            }
-            let Some(first) = parameter.at.first() else {
-                return Err(Failure::from(parameter.name.error(
-                    &inputs.spec_name,
-                    "a parameter without `value` needs a place to take it from",
-                )));
-            };
-            let Entry {
-                place,
-                coef,
-                offset,
-            } = first.value;
-            let number = number_at(&inputs.saved, place)
-                .map_err(|why| missing(inputs, first, why))?;
-            let value = (number - offset) / coef;
-            if value.is_finite() {
-                return Ok(value);
-            }
-            Err(Failure::from(first.error(
-                &inputs.spec_name,
-                format!(
-                    "({number} − {offset})/{coef} at {place} is not a finite number: give `{}` a `value`",
-                    parameter.name.value
-                ),
-            )))
-        })
-        .collect()
-}
-
-/// The saved problem with its private numbers replaced by the sum of their offsets.
-fn public_problem(inputs: &Inputs) -> Result<SavedProblem, Failure> {
-    let mut problem = inputs.saved.clone();
-    let entries = || {
-        inputs
-            .spec
-            .private
-            .parameters
-            .iter()
-            .flat_map(|parameter| &parameter.at)
-    };
-    for entry in entries() {
-        let slot =
-            slot(&mut problem, entry.value.place).map_err(|why| missing(inputs, entry, why))?;
-        *slot = 0.0;
     }
-    for entry in entries() {
-        let slot =
-            slot(&mut problem, entry.value.place).map_err(|why| missing(inputs, entry, why))?;
-        *slot += entry.value.offset;
-    }
-    Ok(problem)
-}
 
-/// Why a place has no number: the message, and the way out.
-struct NoNumber(String, Option<&'static str>);
-
-fn missing(inputs: &Inputs, entry: &Located<Entry>, why: NoNumber) -> Failure {
-    let message = format!(
-        "{} is not in {}: {}",
-        entry.value.place, inputs.problem_name, why.0
-    );
-    let error = entry.error(&inputs.spec_name, message);
-    Failure::from(match why.1 {
-        None => error,
-        Some(help) => error.with_help(help),
-    })
-}
-
-fn slot(problem: &mut SavedProblem, place: Place) -> Result<&mut f64, NoNumber> {
-    let index = index_of(problem, place)?;
-    Ok(match place {
-        Place::B { .. } => &mut problem.b[index],
-        Place::Q { .. } => &mut problem.q[index],
-        Place::A { .. } => &mut problem.a.nzval[index],
-    })
-}
-
-fn number_at(problem: &SavedProblem, place: Place) -> Result<f64, NoNumber> {
-    let index = index_of(problem, place)?;
-    Ok(match place {
-        Place::B { .. } => problem.b[index],
-        Place::Q { .. } => problem.q[index],
-        Place::A { .. } => problem.a.nzval[index],
-    })
-}
-
-/// Where the number stands in b, q or the stored entries of A.
-fn index_of(problem: &SavedProblem, place: Place) -> Result<usize, NoNumber> {
-    let in_range = |found: usize, count: usize, what: &str| {
-        if found < count {
-            return Ok(found);
+    /// As the engine sees it.
+    pub fn map(&self) -> &dyn DataMap {
+        match self {
+            Model::Conic(map) => &**map,
+            Model::Opf(opf) => &**opf,
         }
-        let numbers = match count {
-            0 => format!("no {what}s"),
-            1 => format!("{what} 0 only"),
-            _ => format!("{what}s 0 to {}", count - 1),
+    }
+
+    /// The power flow, if it is one.
+    pub fn opf(&self) -> Option<&Opf> {
+        match self {
+            Model::Conic(_) => None,
+            Model::Opf(opf) => Some(opf),
+        }
+    }
+}
+
+/// The private datasets: one, or a series of them.
+#[derive(Debug)]
+pub enum Datasets<'i> {
+    /// The numbers in the spec and its problem file, not yet looked up.
+    Saved(&'i Inputs),
+    /// Demands.
+    Demands(Vec<Vec<f64>>),
+}
+
+impl<'i> Datasets<'i> {
+    /// Opens the file that holds them, where there is one of their own.
+    pub fn open(inputs: &'i Inputs, model: &Model) -> Result<Self, Failure> {
+        Ok(match model {
+            Model::Conic(_) => Datasets::Saved(inputs),
+            Model::Opf(opf) => Datasets::Demands(grid::datasets(inputs, opf)?),
+        })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Datasets::Saved(_) => 1,
+            Datasets::Demands(rows) => rows.len(),
+        }
+    }
+
+    /// θ of a dataset, counted from 1.
+    pub fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
+        let found = match self {
+            Datasets::Demands(rows) => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
+            Datasets::Saved(inputs) => match &inputs.source {
+                Source::Saved(saved) if row == 1 => Some(conic::dataset(inputs, saved)?),
+                _ => None,
+            },
         };
-        Err(NoNumber(format!("the problem has {numbers}"), None))
-    };
-    match place {
-        Place::B { row } => in_range(row, problem.b.len(), "row"),
-        Place::Q { column } => in_range(column, problem.q.len(), "column"),
-        Place::A { row, column } => {
-            in_range(row, problem.b.len(), "row")?;
-            in_range(column, problem.q.len(), "column")?;
-            let (start, end) = (problem.a.colptr[column], problem.a.colptr[column + 1]);
-            let found = problem.a.rowval[start..end].binary_search(&row);
-            found.map(|offset| start + offset).map_err(|_| {
-                NoNumber(
-                    "the matrix stores no entry there".into(),
-                    Some("which entries exist is public: store an explicit 0 in the file"),
-                )
-            })
+        found.ok_or_else(|| self.no_row(row))
+    }
+
+    /// Refuses a row that there is not.
+    pub fn require(&self, row: usize) -> Result<(), Failure> {
+        if (1..=self.count()).contains(&row) {
+            return Ok(());
         }
+        Err(self.no_row(row))
     }
-}
 
-fn place(place: Place) -> program::Place {
-    match place {
-        Place::B { row } => program::Place::B(row),
-        Place::Q { column } => program::Place::Q(column),
-        Place::A { row, column } => program::Place::A(row, column),
-    }
-}
-
-/// The named columns; none for one block of all.
-fn variables(inputs: &Inputs) -> Result<Vec<NewVariables>, ReadError> {
-    let blocks = &inputs.spec.problem.variables;
-    let columns = inputs.saved.q.len();
-    let named = blocks
-        .iter()
-        .fold(0usize, |sum, block| sum.saturating_add(block.size));
-    if let Some(last) = blocks.last()
-        && named != columns
-    {
-        return Err(last
-            .name
-            .error(
-                &inputs.spec_name,
-                format!(
-                    "the variable blocks have {} in all, but {} has {}",
-                    counted(named, "entry", "entries"),
-                    inputs.problem_name,
-                    counted(columns, "column", "columns")
-                ),
-            )
-            .with_help("name every column, in order; `size` says how many a block takes"));
-    }
-    Ok(blocks
-        .iter()
-        .map(|block| NewVariables {
-            name: block.name.value.clone(),
-            len: block.size,
-            stage: match block.stage {
-                Stage::Recourse | Stage::Decision => program::Stage::Recourse,
-                Stage::HereAndNow => program::Stage::HereAndNow,
-                Stage::Witness => program::Stage::Witness,
-            },
-            decision: block.stage == Stage::Decision,
-        })
-        .collect())
-}
-
-/// The named cones; none for `c0`, `c1`, ….
-fn constraints(inputs: &Inputs) -> Result<Vec<SavedConstraint>, ReadError> {
-    let (name, cones) = (&inputs.spec_name, &inputs.saved.cones);
-    let blocks = &inputs.spec.problem.constraints;
-    // The first block too many, or the last of too few.
-    if let Some(odd) = blocks.get(cones.len()).or(blocks.last())
-        && blocks.len() != cones.len()
-    {
-        let message = format!(
-            "{} named, but {} has {}",
-            counted(blocks.len(), "constraint block is", "constraint blocks are"),
-            inputs.problem_name,
-            counted(cones.len(), "cone", "cones")
-        );
-        let list: Vec<String> = cones.iter().take(8).map(describe).collect();
-        let more = if cones.len() > 8 { ", …" } else { "" };
-        return Err(odd.name.error(name, message).with_help(format!(
-            "name one block for each cone, in order: {}{more}",
-            list.join(", ")
-        )));
-    }
-    for (block, cone) in blocks.iter().zip(cones) {
-        let rows = cone.rows().unwrap_or(usize::MAX);
-        if let Some(odd) = block.rows.get(rows).or(block.rows.last())
-            && block.rows.len() != rows
-        {
-            return Err(odd.error(
-                name,
-                format!(
-                    "`{}` has {}, but its cone has {}",
-                    block.name.value,
-                    counted(block.rows.len(), "row name", "row names"),
-                    counted(rows, "row", "rows")
-                ),
-            ));
-        }
-        if block.holds == Holds::AtTheMean && matches!(cone, SavedCone::Zero(_)) {
-            return Err(block.name.error(
-                name,
-                format!(
-                    "`{}` is an equality and cannot hold at the mean only",
-                    block.name.value
-                ),
-            ));
-        }
-    }
-    Ok(blocks
-        .iter()
-        .map(|block| SavedConstraint {
-            name: block.name.value.clone(),
-            holds: match block.holds {
-                Holds::WithNoise => program::Holds::WithNoise,
-                Holds::Always => program::Holds::Always,
-                Holds::AtTheMean => program::Holds::AtTheMean,
-            },
-            rows: block.rows.iter().map(|row| row.value.clone()).collect(),
-        })
-        .collect())
-}
-
-/// "1 row", "2 rows".
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn describe(cone: &SavedCone) -> String {
-    let kind = match cone {
-        SavedCone::Zero(_) => "zero",
-        SavedCone::Nonnegative(_) => "non-negative",
-        SavedCone::SecondOrder(_) => "second-order",
-        SavedCone::Exponential => "exponential",
-        SavedCone::Power(_) => "power",
-        SavedCone::GeneralisedPower { .. } => "generalised power",
-        SavedCone::PsdTriangle(_) => "semidefinite",
-    };
-    match cone.rows() {
-        Some(rows) => format!("{kind} ({rows})"),
-        None => kind.into(),
+    fn no_row(&self, row: usize) -> Failure {
+        let there = match self.count() {
+            1 => "there is one dataset".into(),
+            count => format!("there are {count} rows of demands"),
+        };
+        Failure::input(format!("there is no row {row}: {there}"))
     }
 }

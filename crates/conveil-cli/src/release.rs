@@ -1,12 +1,12 @@
 //! `conveil release`: the only verb that lets anything out, and that is the card.
 //!
 //! The order is that of M7: everything public first (spec, plan, files, ledger), then the charge, and only then the
-//! private values. What fails after the charge leaves it spent, and says so.
+//! private values. What fails after the charge leaves it spent, and says so. A demand file is read before the charge,
+//! because its rows are counted: one that cannot be read is no dataset. A series is one release after the other.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use conveil::plan::Plan;
-use conveil::program::AffineMap;
 use conveil::solve::Cancel;
 use conveil_read::spec::{SampledMap, Sensitivity};
 use conveil_release::ledger::{self, Budget, Charges, Ledger, NotDurable};
@@ -14,11 +14,13 @@ use conveil_release::{Released, charge, not_private};
 
 use crate::arguments::Releasing;
 use crate::failure::Failure;
+use crate::grid::{self, GridReport};
 use crate::inputs::Inputs;
+use crate::model::{Datasets, Model};
 use crate::private_file::PrivateFile;
 use crate::terminal::Terminal;
-use crate::verbs::{dataset, planned, warn};
-use crate::{model, wishes};
+use crate::verbs::{note, planned, row_of, warn};
+use crate::wishes;
 
 /// Releases, or runs what is not private if that was asked for.
 pub(crate) fn run(
@@ -27,36 +29,54 @@ pub(crate) fn run(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let inputs = Inputs::open(&releasing.common.spec)?;
-    let map = model::map(&inputs)?;
+    let model = Model::new(&inputs)?;
     if releasing.not_private {
-        study(releasing, &inputs, &map, terminal, cancel)
+        study(releasing, &inputs, &model, terminal, cancel)
     } else {
-        release(releasing, &inputs, &map, terminal, cancel)
+        release(releasing, &inputs, &model, terminal, cancel)
     }
 }
 
 fn release(
     releasing: &Releasing,
     inputs: &Inputs,
-    map: &AffineMap,
+    model: &Model,
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let mut book = Book::open(releasing, inputs)?;
-    let plan = terminal.stage("plan", || planned(inputs, map, terminal, cancel))?;
+    let plan = terminal.stage("plan", || planned(inputs, model, terminal, cancel))?;
     warn(&plan, terminal);
-    let files = Files::new(releasing)?;
-    let told = |error| Failure::release(&inputs.spec_name, &error);
+    let series = Series::new(releasing, inputs, model)?;
+    note(inputs, model, terminal);
+    for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
+        release_row(row, files, &plan, &mut book, &series, terminal)
+            .map_err(|failure| series.failure(done, row, failure))?;
+    }
+    terminal.say_timings();
+    Ok(())
+}
+
+/// One charge, one answer.
+fn release_row(
+    row: usize,
+    files: Files,
+    plan: &Plan<'_>,
+    book: &mut Book,
+    series: &Series<'_>,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let told = |error| Failure::release(&series.inputs.spec_name, &error);
     let charged = terminal.stage("charge", || {
-        let dataset = book.dataset(&plan)?;
-        charge(&plan, book.charges(), &dataset).map_err(told)
+        let dataset = book.dataset(plan)?;
+        charge(plan, book.charges(), &dataset).map_err(told)
     })?;
     let charged = if files.report.is_some() {
         charged
     } else {
         charged.without_report()
     };
-    let spent = match &book {
+    let spent = match book {
         Book::File { .. } => format!(
             "the budget stays spent (charge {} of dataset {:?})",
             charged.receipt().id(),
@@ -65,47 +85,153 @@ fn release(
         Book::None(_) => "the attempt counts as a release".into(),
     };
     let rest = || {
-        let theta = dataset(inputs, map, terminal)?;
+        let theta = series.theta(row, terminal)?;
         let released = {
             let _spinner = terminal.progress("releasing");
             terminal.stage("solve and draw", || charged.release(&theta))
         };
-        files.write(&released.map_err(told)?, terminal)
+        series.write(row, files, &released.map_err(told)?, terminal)
     };
-    rest().map_err(|failure| failure.after(&spent))?;
-    terminal.say_timings();
-    Ok(())
+    rest().map_err(|failure| failure.after(&spent))
 }
 
 /// What is not private: paper mode, or noise from a seed. It charges nothing.
 fn study(
     releasing: &Releasing,
     inputs: &Inputs,
-    map: &AffineMap,
+    model: &Model,
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let theta = dataset(inputs, map, terminal)?;
-    let plan = terminal.stage("plan", || {
-        if !on_the_deterministic_map(inputs) {
-            return planned(inputs, map, terminal, cancel);
-        }
-        let _spinner = terminal.progress("planning");
-        let ask = wishes::ask(inputs, map, cancel)?;
-        Plan::paper_mode(map, ask, &theta).map_err(|e| Failure::engine(&inputs.spec_name, &e))
-    })?;
-    warn(&plan, terminal);
-    let files = Files::new(releasing)?;
-    let released = {
-        let _spinner = terminal.progress("solving");
-        terminal.stage("solve and draw", || {
-            not_private(&plan, &theta, releasing.seed)
-        })
-    };
-    let released = released.map_err(|e| Failure::release(&inputs.spec_name, &e))?;
-    files.write(&released, terminal)?;
+    let series = Series::new(releasing, inputs, model)?;
+    note(inputs, model, terminal);
+    for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
+        // Further rows have noise of their own.
+        let seed = releasing.seed.map(|seed| seed.wrapping_add(done as u64));
+        study_row(row, files, seed, &series, terminal, cancel)
+            .map_err(|failure| series.failure(done, row, failure))?;
+    }
     terminal.say_timings();
     Ok(())
+}
+
+fn study_row(
+    row: usize,
+    files: Files,
+    seed: Option<u64>,
+    series: &Series<'_>,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let (inputs, model) = (series.inputs, series.model);
+    let theta = series.theta(row, terminal)?;
+    let plan = terminal.stage("plan", || {
+        if !on_the_deterministic_map(inputs) {
+            return planned(inputs, model, terminal, cancel);
+        }
+        let _spinner = terminal.progress("planning");
+        let ask = wishes::ask(inputs, model, cancel)?;
+        Plan::paper_mode(model.map(), ask, &theta)
+            .map_err(|e| Failure::engine(&inputs.spec_name, &e))
+    })?;
+    warn(&plan, terminal);
+    let released = {
+        let _spinner = terminal.progress("solving");
+        terminal.stage("solve and draw", || not_private(&plan, &theta, seed))
+    };
+    let released = released.map_err(|e| Failure::release(&inputs.spec_name, &e))?;
+    series.write(row, files, &released, terminal)
+}
+
+/// The datasets to release, one after the other: all rows of a series, or the one that was asked for.
+struct Series<'i> {
+    inputs: &'i Inputs,
+    model: &'i Model,
+    datasets: Datasets<'i>,
+    rows: Vec<usize>,
+}
+
+impl<'i> Series<'i> {
+    fn new(releasing: &Releasing, inputs: &'i Inputs, model: &'i Model) -> Result<Self, Failure> {
+        let datasets = Datasets::open(inputs, model)?;
+        let rows = match releasing.row {
+            None => (1..=datasets.count()).collect(),
+            Some(row) => {
+                datasets.require(row)?;
+                vec![row]
+            }
+        };
+        Ok(Series {
+            inputs,
+            model,
+            datasets,
+            rows,
+        })
+    }
+
+    fn is_long(&self) -> bool {
+        self.rows.len() > 1
+    }
+
+    /// The rows, each with its files; all of them are made before anything is charged.
+    fn files(&self, releasing: &Releasing) -> Result<Vec<(usize, Files)>, Failure> {
+        let rows = self.rows.iter();
+        rows.map(|&row| {
+            let number = self.is_long().then_some(row);
+            Ok((row, Files::new(releasing, number)?))
+        })
+        .collect()
+    }
+
+    fn theta(&self, row: usize, terminal: &Terminal) -> Result<Vec<f64>, Failure> {
+        row_of(&self.datasets, row, self.inputs, self.model, terminal)
+    }
+
+    /// The private documents first: an answer without its decision helps nobody.
+    fn write(
+        &self,
+        row: usize,
+        files: Files,
+        released: &Released,
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
+        if let Some(file) = files.decision {
+            file.write(released.decision())?;
+        }
+        let opf = self.model.opf();
+        match (files.report, released.report(), opf) {
+            (Some(file), Some(report), None) => file.write(report)?,
+            (Some(file), Some(report), Some(opf)) => {
+                file.write(&GridReport::new(
+                    self.inputs,
+                    opf,
+                    released.decided(),
+                    report,
+                ))?;
+            }
+            (Some(_), None, _) => terminal.say("warning: no curator report could be made of it"),
+            _ => {}
+        }
+        let broken = opf.and_then(|opf| grid::broken_bound(self.inputs, opf, released.decided()));
+        if let Some(warning) = broken {
+            let place = match self.is_long() {
+                true => format!("row {row}: "),
+                false => String::new(),
+            };
+            terminal.say(&format!("warning: {place}{warning}"));
+        }
+        terminal.show(released.card())
+    }
+
+    /// In a series, a failure says how far it came.
+    fn failure(&self, done: usize, row: usize, failure: Failure) -> Failure {
+        match (self.is_long(), done) {
+            (false, _) => failure,
+            (true, 0) => failure.of_row(row, "nothing was released"),
+            (true, 1) => failure.of_row(row, "1 answer was released before it"),
+            (true, _) => failure.of_row(row, &format!("{done} answers were released before it")),
+        }
+    }
 }
 
 /// Whether the spec asks for the paper's calibration.
@@ -160,6 +286,7 @@ impl Book {
         match self {
             Book::File { dataset, .. } => Ok(dataset.clone()),
             Book::None(memory) => {
+                *memory = NotDurable::default();
                 let privacy = plan.guarantee().privacy();
                 let budget = Budget::new(privacy.epsilon(), privacy.delta());
                 budget
@@ -209,27 +336,27 @@ struct Files {
 }
 
 impl Files {
-    fn new(releasing: &Releasing) -> Result<Files, Failure> {
-        let file = |path: &Option<_>| {
-            path.as_ref()
-                .map(|p: &std::path::PathBuf| PrivateFile::new(p))
+    fn new(releasing: &Releasing, row: Option<usize>) -> Result<Files, Failure> {
+        let file = |path: &Option<PathBuf>| {
+            path.as_ref().map(|path| match row {
+                None => PrivateFile::new(path),
+                Some(row) => PrivateFile::new(&numbered(path, row)),
+            })
         };
         Ok(Files {
             decision: file(&releasing.decision).transpose()?,
             report: file(&releasing.report).transpose()?,
         })
     }
+}
 
-    /// The private documents first: an answer without its decision helps nobody.
-    fn write(self, released: &Released, terminal: &Terminal) -> Result<(), Failure> {
-        if let Some(file) = self.decision {
-            file.write(released.decision())?;
-        }
-        match (self.report, released.report()) {
-            (Some(file), Some(report)) => file.write(report)?,
-            (Some(_), None) => terminal.say("warning: no curator report could be made of it"),
-            _ => {}
-        }
-        terminal.show(released.card())
+/// `dispatch.json` of row 2 is `dispatch-2.json`.
+fn numbered(path: &Path, row: usize) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{row}"));
+    if let Some(end) = path.extension() {
+        name.push(".");
+        name.push(end);
     }
+    path.with_file_name(name)
 }

@@ -1,15 +1,17 @@
 //! The verbs check, solve, compare, explain, frontier. None of them releases anything.
 
 use conveil::plan::{self, Plan};
-use conveil::program::{AffineMap, DataMap};
+use conveil::program::DataMap;
 use conveil::solve::Cancel;
 
-use crate::arguments::{Common, Over, Study, Sweep};
+use crate::arguments::{Common, Curating, Over, Study, Sweep};
 use crate::check::Check;
 use crate::failure::Failure;
+use crate::grid::{self, GridReport};
 use crate::inputs::Inputs;
+use crate::model::{Datasets, Model};
 use crate::terminal::Terminal;
-use crate::{audit, model, wishes};
+use crate::{audit, wishes};
 
 /// Factors of the default grid of a frontier: powers of two, so that its values are round where the spec's is.
 const GRID: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
@@ -21,19 +23,24 @@ const ETA_END: f64 = 0.5;
 /// differences shows.
 pub(crate) fn check(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     let inputs = Inputs::open(&common.spec)?;
-    let map = model::map(&inputs)?;
-    let plan = planned(&inputs, &map, terminal, cancel)?;
+    let model = Model::new(&inputs)?;
+    let plan = planned(&inputs, &model, terminal, cancel)?;
     let mut check = Check::new(&inputs, &plan);
     check
         .notes
         .extend(audit::beside_sampled(&plan, &inputs, terminal, cancel)?);
+    check.notes.extend(grid::no_demands(&inputs, &model));
     terminal.show(&check)
 }
 
 /// The curator report.
-pub(crate) fn solve(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let (inputs, map, theta) = opened(common, terminal)?;
-    let plan = terminal.stage("plan", || planned(&inputs, &map, terminal, cancel))?;
+pub(crate) fn solve(
+    curating: &Curating,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let (inputs, model, theta) = opened(curating, terminal)?;
+    let plan = terminal.stage("plan", || planned(&inputs, &model, terminal, cancel))?;
     warn(&plan, terminal);
     if !terminal.is_quiet()
         && let Some(remark) = audit::beside_sampled(&plan, &inputs, terminal, cancel)?
@@ -45,15 +52,24 @@ pub(crate) fn solve(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Re
         terminal.stage("solve", || plan.curate(&theta))
     };
     let curated = curated.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
-    terminal.show(curated.report())?;
+    let (decided, report) = (curated.decided(), curated.report());
+    match model.opf() {
+        None => terminal.show(report)?,
+        Some(opf) => {
+            if let Some(warning) = grid::broken_bound(&inputs, opf, decided) {
+                terminal.say(&format!("warning: {warning}"));
+            }
+            terminal.show(&GridReport::new(&inputs, opf, decided, report))?;
+        }
+    }
     terminal.say_timings();
     Ok(())
 }
 
 /// All strategies on the same noise.
 pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let (inputs, map, theta) = opened(&study.common, terminal)?;
-    let plan = terminal.stage("plan", || planned(&inputs, &map, terminal, cancel))?;
+    let (inputs, model, theta) = opened(&study.curating, terminal)?;
+    let plan = terminal.stage("plan", || planned(&inputs, &model, terminal, cancel))?;
     warn(&plan, terminal);
     let draws = study.draws.unwrap_or(inputs.spec.study.draws as u64);
     let seed = study.seed.unwrap_or(inputs.spec.study.seed);
@@ -72,15 +88,15 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
 
 /// What holds it back, and how far it can go.
 pub(crate) fn explain(
-    common: &Common,
+    curating: &Curating,
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let (inputs, map, theta) = opened(common, terminal)?;
-    let ask = wishes::ask(&inputs, &map, cancel)?;
+    let (inputs, model, theta) = opened(curating, terminal)?;
+    let ask = wishes::ask(&inputs, &model, cancel)?;
     let explanation = {
         let _spinner = terminal.progress("explaining");
-        terminal.stage("explain", || plan::explain(&map, &ask, &theta))
+        terminal.stage("explain", || plan::explain(model.map(), &ask, &theta))
     };
     let explanation = explanation.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
     terminal.show(&explanation)?;
@@ -90,17 +106,24 @@ pub(crate) fn explain(
 
 /// Loss against ε, α or η.
 pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let (inputs, map, theta) = opened(&sweep.common, terminal)?;
+    let (inputs, model, theta) = opened(&sweep.curating, terminal)?;
     let values = match &sweep.values {
         Some(values) => values.clone(),
         None => grid(&inputs, sweep.over)?,
     };
-    let ask = wishes::ask(&inputs, &map, cancel)?;
+    let ask = wishes::ask(&inputs, &model, cancel)?;
     let frontier = {
         let progress = terminal.progress("frontier");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);
         terminal.stage("frontier", || {
-            plan::frontier(&map, &ask, &theta, sweep.over.axis(), &values, &batch)
+            plan::frontier(
+                model.map(),
+                &ask,
+                &theta,
+                sweep.over.axis(),
+                &values,
+                &batch,
+            )
         })
     };
     let frontier = frontier.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
@@ -109,32 +132,65 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
     Ok(())
 }
 
-/// The inputs, the public map and the private θ.
+/// The inputs, the public model and the private θ.
 pub(crate) fn opened(
-    common: &Common,
+    curating: &Curating,
     terminal: &Terminal,
-) -> Result<(Inputs, AffineMap, Vec<f64>), Failure> {
-    let inputs = Inputs::open(&common.spec)?;
-    let map = model::map(&inputs)?;
-    let theta = dataset(&inputs, &map, terminal)?;
-    Ok((inputs, map, theta))
+) -> Result<(Inputs, Model, Vec<f64>), Failure> {
+    let inputs = Inputs::open(&curating.common.spec)?;
+    let model = Model::new(&inputs)?;
+    let theta = dataset(&inputs, &model, curating.row, terminal)?;
+    Ok((inputs, model, theta))
 }
 
-/// The private θ, with remarks on it for the curator.
+/// The private θ of this row, or of the first, with remarks on it for the curator.
 pub(crate) fn dataset(
     inputs: &Inputs,
-    map: &AffineMap,
+    model: &Model,
+    row: Option<usize>,
     terminal: &Terminal,
 ) -> Result<Vec<f64>, Failure> {
-    let theta = model::dataset(inputs)?;
-    for warning in remarks(inputs, map, &theta) {
-        terminal.say(&format!("warning: {warning}"));
+    let datasets = Datasets::open(inputs, model)?;
+    note(inputs, model, terminal);
+    if row.is_none() && datasets.count() > 1 && !terminal.is_quiet() {
+        let count = datasets.count();
+        terminal.say(&format!(
+            "note: the first of {count} rows of demands; --row N takes another"
+        ));
+    }
+    row_of(&datasets, row.unwrap_or(1), inputs, model, terminal)
+}
+
+/// The private θ of this row, with remarks on it for the curator.
+pub(crate) fn row_of(
+    datasets: &Datasets,
+    row: usize,
+    inputs: &Inputs,
+    model: &Model,
+    terminal: &Terminal,
+) -> Result<Vec<f64>, Failure> {
+    let theta = datasets.row(row)?;
+    for warning in remarks(inputs, model.map(), &theta) {
+        let place = match datasets.count() {
+            1 => String::new(),
+            _ => format!("row {row}: "),
+        };
+        terminal.say(&format!("warning: {place}{warning}"));
     }
     Ok(theta)
 }
 
+/// Demands that a network brings along are no secret.
+pub(crate) fn note(inputs: &Inputs, model: &Model, terminal: &Terminal) {
+    if let Some(note) = grid::no_demands(inputs, model)
+        && !terminal.is_quiet()
+    {
+        terminal.say(&format!("note: {note}"));
+    }
+}
+
 /// What the curator should know about the private values.
-fn remarks(inputs: &Inputs, map: &AffineMap, theta: &[f64]) -> Vec<String> {
+fn remarks(inputs: &Inputs, map: &dyn DataMap, theta: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
     for (parameter, &value) in map.parameters().iter().zip(theta) {
         if let Some((low, high)) = parameter.bounds()
@@ -159,14 +215,14 @@ fn remarks(inputs: &Inputs, map: &AffineMap, theta: &[f64]) -> Vec<String> {
 /// The plan that the spec asks for.
 pub(crate) fn planned<'m>(
     inputs: &Inputs,
-    map: &'m dyn DataMap,
+    model: &'m Model,
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<Plan<'m>, Failure> {
-    let ask = wishes::ask(inputs, map, cancel)?;
+    let ask = wishes::ask(inputs, model, cancel)?;
     let progress = terminal.progress("planning");
     let batch = progress.batch(inputs.spec.solver.threads, cancel);
-    Plan::with_batch(map, ask, &batch).map_err(|e| Failure::engine(&inputs.spec_name, &e))
+    Plan::with_batch(model.map(), ask, &batch).map_err(|e| Failure::engine(&inputs.spec_name, &e))
 }
 
 /// The plan's warnings, on standard error.

@@ -14,21 +14,23 @@ use conveil_read::spec::{
 };
 
 use crate::failure::Failure;
+use crate::grid;
 use crate::inputs::Inputs;
+use crate::model::Model;
 
-/// What the spec asks of this map. Raising `cancel` stops the engine's work on it.
-pub fn ask(inputs: &Inputs, map: &dyn DataMap, cancel: &Cancel) -> Result<Ask, Failure> {
-    let (name, spec) = (inputs.spec_name.as_str(), &inputs.spec);
+/// What the spec asks of this model. Raising `cancel` stops the engine's work on it.
+pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failure> {
+    let (name, spec, map) = (inputs.spec_name.as_str(), &inputs.spec, model.map());
     let engine = |error: conveil::Error| Failure::engine(name, &error);
     check_variables(name, spec, map)?;
     let settings = Settings::default()
         .with_tolerance(spec.solver.tolerance)
         .map_err(engine)?
         .with_cancel(cancel.clone());
-    let mut ask = Ask::new(query(&spec.query.release))
+    let mut ask = Ask::new(query_of(name, spec, model)?)
         .adjacency(adjacency(spec.private.adjacency.value))
         .privacy(privacy(spec))
-        .sensitivity(sensitivity(spec).map_err(engine)?)
+        .sensitivity(sensitivity(spec, model).map_err(engine)?)
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
@@ -64,6 +66,23 @@ pub fn universe(private: &Private) -> Option<conveil::Result<ask::Universe>> {
         })
 }
 
+/// All datasets between the public bounds.
+fn between_bounds(map: &dyn DataMap) -> conveil::Result<ask::Universe> {
+    let mut center = Vec::new();
+    let mut half_width = Vec::new();
+    for parameter in map.parameters() {
+        let Some((low, high)) = parameter.bounds() else {
+            return Err(conveil::Error::Input(
+                "sensitivity by `sampled` needs [private.universe], or public bounds on all demands"
+                    .into(),
+            ));
+        };
+        center.push(0.5 * (low + high));
+        half_width.push(0.5 * (high - low));
+    }
+    ask::Universe::around(center, half_width)
+}
+
 /// Complains about single variables where they stand; what they do together is for the plan.
 fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Failure> {
     let exists = |variable: &Located<VariableRef>| {
@@ -75,7 +94,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
             .map_err(|e| Failure::located(name, variable, &e))
     };
     match &spec.query.release {
-        Release::Cost => {}
+        Release::Cost | Release::Generation { .. } => {}
         // The one variable is the whole query.
         Release::Identity {
             variables: Some(list),
@@ -111,9 +130,19 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
     Ok(())
 }
 
+/// A power flow has queries of its own.
+fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
+    Ok(match (&spec.query.release, model) {
+        (Release::Cost, Model::Opf(opf)) => opf.cost_query(),
+        (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
+        (release, _) => query(release),
+    })
+}
+
 fn query(release: &Release) -> Query {
     match release {
-        Release::Cost => Query::Cost,
+        // Groups of units are for a power flow; the reader has seen to that.
+        Release::Cost | Release::Generation { .. } => Query::Cost,
         Release::Identity { variables: None } => Query::Identity,
         Release::Identity {
             variables: Some(list),
@@ -166,7 +195,7 @@ fn privacy(spec: &Spec) -> Privacy {
     }
 }
 
-fn sensitivity(spec: &Spec) -> conveil::Result<Request> {
+fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
     Ok(match &spec.privacy.sensitivity.value {
         Sensitivity::Declared { value, reason } => Request::Declared {
             bound: Bound::Total(*value),
@@ -176,6 +205,17 @@ fn sensitivity(spec: &Spec) -> conveil::Result<Request> {
             bound: Bound::PerAlpha(*per_alpha),
             reason: reason.clone(),
         },
+        Sensitivity::DeclaredLargestCost => {
+            let Some(opf) = model.opf() else {
+                return Err(conveil::Error::Input(
+                    "`largest-cost` needs model `opf`".into(),
+                ));
+            };
+            Request::Declared {
+                bound: Bound::PerAlpha(opf.largest_cost()),
+                reason: grid::largest_cost_reason(opf),
+            }
+        }
         Sensitivity::Sampled {
             gamma,
             beta,
@@ -183,11 +223,10 @@ fn sensitivity(spec: &Spec) -> conveil::Result<Request> {
             size,
             on,
         } => Request::Sampled(Sampled {
-            universe: universe(&spec.private).unwrap_or_else(|| {
-                Err(conveil::Error::Input(
-                    "sensitivity by `sampled` needs [private.universe]".into(),
-                ))
-            })?,
+            universe: match universe(&spec.private) {
+                Some(universe) => universe?,
+                None => between_bounds(model.map())?,
+            },
             gamma: *gamma,
             beta: *beta,
             seed: *seed,

@@ -13,8 +13,12 @@ use conveil::solve::{Batch, Cancel};
 use conveil_cli::check::Check;
 use conveil_cli::failure::Failure;
 use conveil_cli::inputs::Inputs;
-use conveil_cli::{model, wishes};
-use running::{EXAMPLES, examples, text};
+use conveil_cli::model::{Datasets, Model};
+use conveil_cli::wishes;
+use running::{EXAMPLES, GRID_EXAMPLES, examples, text};
+
+/// A network in a file.
+const CASE: &str = include_str!("../../../fuzz/seeds/matpower/five-buses.m");
 
 /// SplitMix64.
 struct Seeded(u64);
@@ -82,6 +86,15 @@ const TOKENS: &[&str] = &[
     "\"strong-convexity\"",
     "\"erm\"",
     "\"curvature\"",
+    "\"generation\"",
+    "\"largest-cost\"",
+    "\"full\"",
+    "\"ptdf\"",
+    "\"all\"",
+    "\"bus 7\"",
+    "\"generator 1\"",
+    "\"5_pjm\"",
+    "[1, 2]",
     "[]",
     "{}",
 ];
@@ -108,6 +121,14 @@ const LINES: &[&str] = &[
     "nominal = 0.5",
     "sensitivity = { by = \"envelope\", price = 10.0 }",
     "sensitivity = { by = \"strong-convexity\" }",
+    "costs = \"full\"",
+    "form = \"ptdf\"",
+    "angle_limits = true",
+    "loads = \"all\"",
+    "bounds = { within = 5.0 }",
+    "units = [\"generator 1\", \"bus 7\"]",
+    "groups = { a = [\"generator 1\"], b = [\"bus 7\"] }",
+    "sensitivity = { by = \"declared\", per_alpha = \"largest-cost\" }",
     "[lattice]\nstep = 1e-3",
     "[solver]\nthreads = 1\ntolerance = 1e-3",
     "[risk]\nobjective = \"cvar\"\ntail = 0.1",
@@ -182,12 +203,13 @@ fn replace_word(random: &mut Seeded, text: &mut String) {
 /// Text to plan to the document that `check` shows.
 fn planned(spec: &str, problem: &str, cancel: &Cancel) -> Result<String, Failure> {
     let inputs = Inputs::from_texts(("spec.toml", spec), ("problem.json", problem))?;
-    let map = model::map(&inputs)?;
-    // Not used, but it must not fail badly either.
-    let _ = model::dataset(&inputs);
-    let ask = wishes::ask(&inputs, &map, cancel)?;
+    let model = Model::new(&inputs)?;
+    // Not used, but they must not fail badly either.
+    let _ = Datasets::open(&inputs, &model).and_then(|datasets| datasets.row(1));
+    let ask = wishes::ask(&inputs, &model, cancel)?;
     let batch = Batch::new().threads(1).cancel(cancel.clone());
-    let plan = Plan::with_batch(&map, ask, &batch).map_err(|e| Failure::engine("spec.toml", &e))?;
+    let plan =
+        Plan::with_batch(model.map(), ask, &batch).map_err(|e| Failure::engine("spec.toml", &e))?;
     Ok(Check::new(&inputs, &plan).to_string())
 }
 
@@ -205,13 +227,17 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 #[test]
 fn damaged_inputs_are_planned_or_refused() {
-    let seeds: Vec<(String, String)> = EXAMPLES
-        .iter()
-        .map(|name| {
-            let file = |end: &str| text(&examples().join(format!("{name}.{end}")));
-            (file("toml"), file("json"))
-        })
+    let file = |name: &str, end: &str| text(&examples().join(format!("{name}.{end}")));
+    let saved = EXAMPLES.iter();
+    let mut seeds: Vec<(String, String)> = saved
+        .map(|name| (file(name, "toml"), file(name, "json")))
         .collect();
+    for name in GRID_EXAMPLES {
+        let builtin = file(name, "toml");
+        let from_file = builtin.replace("network = \"24_ieee_rts\"", "file = \"case.m\"");
+        seeds.push((builtin, String::new()));
+        seeds.push((from_file, CASE.into()));
+    }
     let current: Arc<Mutex<Option<(Instant, Cancel)>>> = Arc::default();
     let finished = Arc::new(AtomicBool::new(false));
     let watchdog = {

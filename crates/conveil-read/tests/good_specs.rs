@@ -15,12 +15,16 @@ const AT_MOST: &str = include_str!("../../../fuzz/seeds/spec/discs-at-most.toml"
 const RECORDS: &str = include_str!("../../../fuzz/seeds/spec/records-identity.toml");
 const ENVELOPE: &str = include_str!("../../../fuzz/seeds/spec/envelope.toml");
 const CURVATURE: &str = include_str!("../../../fuzz/seeds/spec/curvature.toml");
+const OPF: &str = include_str!("../../../fuzz/seeds/spec/opf.toml");
+const GENERATION: &str = include_str!("../../../fuzz/seeds/spec/generation.toml");
 
 #[test]
 fn defaults_fill_what_the_smallest_spec_leaves_out() {
     let spec = seed(SMALLEST);
-    assert_eq!(spec.problem.model, Model::Conic);
-    assert_eq!(spec.problem.file.value, "problem.json");
+    let Model::Conic { file } = &spec.problem.model else {
+        panic!("{:?}", spec.problem.model);
+    };
+    assert_eq!(file.value, "problem.json");
     assert!(spec.problem.variables.is_empty() && spec.problem.constraints.is_empty());
     assert_eq!(
         spec.private.adjacency.value,
@@ -283,4 +287,112 @@ fn a_nominal_value_may_stand_on_a_bound_or_without_bounds() {
     let spec = seed(CURVATURE);
     assert_eq!(spec.private.parameters[1].nominal, Some(0.0));
     assert_eq!(spec.private.parameters[1].bounds, None);
+}
+
+fn grid(spec: &Spec) -> &Grid {
+    match &spec.problem.model {
+        Model::Opf(grid) => grid,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_power_flow_says_all_about_its_network() {
+    let spec = seed(OPF);
+    let grid = grid(&spec);
+    match &grid.network {
+        NetworkSource::Builtin(name) => assert_eq!((&*name.value, name.line), ("24_ieee_rts", 3)),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(grid.form, GridForm::Ptdf);
+    assert_eq!(grid.susceptance, GridSusceptance::Full);
+    assert!(grid.angle_limits);
+    assert_eq!(grid.costs, GridCosts::Full);
+    let demands = spec.private.demands.as_ref().unwrap();
+    assert_eq!(demands.file.as_ref().unwrap().value, "loads.csv");
+    assert_eq!(demands.bounds, Some(DemandBounds::Relative(0.3)));
+    match &demands.loads {
+        PrivateLoads::Only(numbers) => {
+            let numbers: Vec<u32> = numbers.iter().map(|number| number.value).collect();
+            assert_eq!(numbers, [3, 14, 15]);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(spec.private.parameters.is_empty());
+    assert_eq!(spec.query.release, Release::Cost);
+}
+
+#[test]
+fn groups_of_units_may_have_names() {
+    let spec = seed(GENERATION);
+    assert!(matches!(grid(&spec).network, NetworkSource::File(_)));
+    let groups = |spec: &Spec| match &spec.query.release {
+        Release::Generation { groups } => groups
+            .value
+            .iter()
+            .map(|group| {
+                let units = group.units.iter().map(|unit| unit.value.clone());
+                (group.name.clone(), units.collect::<Vec<_>>())
+            })
+            .collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let named = |name: &str, units: &[&str]| {
+        let units = units.iter().map(|unit| String::from(*unit)).collect();
+        (Some(String::from(name)), units)
+    };
+    assert_eq!(
+        groups(&spec),
+        [
+            named("north", &["generator 7", "bus 23"]),
+            named("south", &["bus 1"])
+        ]
+    );
+    let demands = spec.private.demands.as_ref().unwrap();
+    assert_eq!(demands.bounds, Some(DemandBounds::Within(50.0)));
+    assert_eq!((&demands.loads, &demands.file), (&PrivateLoads::All, &None));
+
+    let listed = GENERATION.replace(
+        "{ north = [\"generator 7\", \"bus 23\"], south = [\"bus 1\"] }",
+        "[[\"generator 7\"], [\"bus 1\"]]",
+    );
+    assert_eq!(
+        groups(&seed(&listed)),
+        [
+            (None, vec![String::from("generator 7")]),
+            (None, vec![String::from("bus 1")])
+        ]
+    );
+}
+
+#[test]
+fn the_largest_cost_may_be_declared() {
+    let text = OPF
+        .replace("costs = \"full\"\n", "")
+        .replace(
+            "by = \"envelope\", price = 1000.0",
+            "by = \"declared\", per_alpha = \"largest-cost\"",
+        )
+        .replace("loads = [3, 14, 15]\n", "")
+        .replace(
+            "form = \"ptdf\"\nsusceptance = \"full\"\nangle_limits = true\n",
+            "",
+        );
+    let spec = seed(&text);
+    assert_eq!(
+        spec.privacy.sensitivity.value,
+        Sensitivity::DeclaredLargestCost
+    );
+    assert_eq!(spec.privacy.sensitivity.value.by(), "declared");
+    let grid = grid(&spec);
+    assert_eq!(
+        (grid.form, grid.costs),
+        (GridForm::Angles, GridCosts::Linear)
+    );
+    assert_eq!(grid.susceptance, GridSusceptance::Standard);
+    assert!(!grid.angle_limits);
+    assert_eq!(
+        spec.private.demands.unwrap().loads,
+        PrivateLoads::WithDemand
+    );
 }

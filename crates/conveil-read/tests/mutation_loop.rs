@@ -18,6 +18,8 @@ const SPECS: &[&str] = &[
     include_str!("../../../fuzz/seeds/spec/records-identity.toml"),
     include_str!("../../../fuzz/seeds/spec/envelope.toml"),
     include_str!("../../../fuzz/seeds/spec/curvature.toml"),
+    include_str!("../../../fuzz/seeds/spec/opf.toml"),
+    include_str!("../../../fuzz/seeds/spec/generation.toml"),
 ];
 
 const PROBLEMS: &[&str] = &[

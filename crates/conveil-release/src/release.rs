@@ -182,6 +182,7 @@ impl Solved {
             decision: Decision::new(plan, &self.decided, &answer)?,
             card: Card::new(plan, &answer, standing),
             report: self.report,
+            decided: self.decided,
         })
     }
 }
@@ -192,6 +193,7 @@ pub struct Released {
     card: Card,
     decision: Decision,
     report: Option<CuratorReport>,
+    decided: Decided,
 }
 
 impl Released {
@@ -203,6 +205,11 @@ impl Released {
     /// What carries the released number out: private.
     pub fn decision(&self) -> &Decision {
         &self.decision
+    }
+
+    /// The rule behind the decision: private.
+    pub fn decided(&self) -> &Decided {
+        &self.decided
     }
 
     /// The curator's report, unless it was left out or could not be made: private.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The example specs, by name.
+/// The example specs of saved problems, by name: the problem is in a JSON beside them.
 pub const EXAMPLES: &[&str] = &[
     "scalar-lp",
     "two-generators",
@@ -15,6 +15,9 @@ pub const EXAMPLES: &[&str] = &[
     "envelope-dispatch",
     "least-squares-certified",
 ];
+
+/// The example specs of power grids, by name: their private values are in a CSV beside them.
+pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation"];
 
 /// Where the example specs stand.
 pub fn examples() -> PathBuf {

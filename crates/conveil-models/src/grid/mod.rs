@@ -234,9 +234,17 @@ impl Opf {
     /// The query of the generation of groups of units, one number for each group; units by `generator 7` or by
     /// `bus 23` for all that stand there. Groups that cover all units are refused: the balance fixes their sum.
     pub fn generation_query(&self, groups: &[Vec<String>]) -> Result<Query> {
+        let named = groups
+            .iter()
+            .map(|group| (group_name(group), group.clone()));
+        self.named_generation_query(&named.collect::<Vec<_>>())
+    }
+
+    /// The same for groups with names of their own.
+    pub fn named_generation_query(&self, groups: &[(String, Vec<String>)]) -> Result<Query> {
         let mut all = HashSet::new();
         let mut rows = Vec::new();
-        for group in groups {
+        for (label, group) in groups {
             let mut members = HashSet::new();
             for name in group {
                 let found = self.units_of(name)?;
@@ -251,7 +259,7 @@ impl Opf {
             let row = members
                 .into_iter()
                 .map(|u| (self.network.unit_name(u), 1.0));
-            rows.push(row.collect::<Vec<_>>());
+            rows.push((label.clone(), row.collect::<Vec<_>>()));
         }
         if all.len() == self.network.units().len() {
             return Err(Error::Refused {
@@ -260,10 +268,7 @@ impl Opf {
                 instead: "groups that leave out at least one unit with room to move".into(),
             });
         }
-        Ok(match rows.len() {
-            1 => Query::Weighted(rows.swap_remove(0)),
-            _ => Query::Rows(rows),
-        })
+        Ok(Query::Named(rows))
     }
 
     fn units_of(&self, name: &str) -> Result<Vec<usize>> {
@@ -332,6 +337,18 @@ impl DataMap for Opf {
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
     }
+}
+
+/// What a group without a name is called, at most so many units of it.
+const NAMED_UNITS: usize = 4;
+
+fn group_name(units: &[String]) -> String {
+    let shown = units.iter().take(NAMED_UNITS).cloned().collect::<Vec<_>>();
+    let more = match units.len().saturating_sub(NAMED_UNITS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("generation of {}{more}", shown.join(", "))
 }
 
 /// The linear coefficient; of a piecewise cost its mean slope.

@@ -3,21 +3,69 @@
 use std::collections::HashMap;
 
 use super::{
-    Adjacency, BlockEta, ConstraintBlock, Factor, Mechanism, Method, Place, Release, Sensitivity,
-    Shape, Spec, Stage, VariableBlock, VariableRef,
+    Adjacency, BlockEta, ConstraintBlock, Factor, GridCosts, Mechanism, Method, Model, Place,
+    Release, Sensitivity, Shape, Spec, Stage, VariableBlock, VariableRef,
 };
 use crate::spelling::{counted, nearest, quoted};
 use crate::{Located, ReadError};
 
 /// Refuses a spec whose sections contradict each other.
 pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
-    check_parameters(spec, name)?;
-    check_universe(spec, name)?;
-    check_variables(spec, name)?;
+    match &spec.problem.model {
+        Model::Conic { .. } => {
+            check_parameters(spec, name)?;
+            check_universe(spec, name)?;
+            check_variables(spec, name)?;
+        }
+        // Which variables there are, the network knows.
+        Model::Opf(_) => check_demands(spec, name)?,
+    }
     check_shape(spec, name)?;
     check_sensitivity(spec, name)?;
     check_methods(spec, name)?;
     check_blocks(spec, name)
+}
+
+/// What is asked about demands must make sense for demands.
+fn check_demands(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let adjacency = &spec.private.adjacency;
+    if adjacency.value.alpha().is_none() {
+        return Err(adjacency
+            .error(name, "the adjacency of demands needs an alpha, in MW")
+            .with_help("`one-entry`, `l1` and `l2` have one"));
+    }
+    let bounded = spec
+        .private
+        .demands
+        .as_ref()
+        .is_some_and(|d| d.bounds.is_some());
+    let sensitivity = &spec.privacy.sensitivity;
+    match sensitivity.value {
+        Sensitivity::Envelope { .. } | Sensitivity::Sampled { .. } if !bounded => Err(sensitivity
+            .error(
+                name,
+                format!(
+                    "sensitivity by `{}` needs public `bounds` on the demands",
+                    sensitivity.value.by()
+                ),
+            )
+            .with_help("in [private]: bounds = { relative = 0.3 }, or { within = 50.0 } in MW")),
+        Sensitivity::Envelope { .. } if spec.query.release != Release::Cost => Err(sensitivity
+            .error(name, "sensitivity by `envelope` is proven for the cost only")
+            .with_help("declare a bound on the generation, or sample one")),
+        Sensitivity::Radius | Sensitivity::StrongConvexity | Sensitivity::RegularisedErm => {
+            Err(sensitivity
+                .error(
+                    name,
+                    format!(
+                        "sensitivity by `{}` makes no sense for demands, which stand in the right-hand side",
+                        sensitivity.value.by()
+                    ),
+                )
+                .with_help("`envelope` is proven for them"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_parameters(spec: &Spec, name: &str) -> Result<(), ReadError> {
@@ -163,7 +211,7 @@ fn no_variable(spec: &Spec, variable: &Located<VariableRef>, name: &str) -> Read
 fn variables_of(spec: &Spec) -> Vec<&Located<VariableRef>> {
     let mut variables = Vec::new();
     match &spec.query.release {
-        Release::Cost => {}
+        Release::Cost | Release::Generation { .. } => {}
         Release::Identity { variables: named } | Release::Sum { variables: named } => {
             variables.extend(named.iter().flatten());
         }
@@ -214,6 +262,7 @@ fn answer_size(spec: &Spec) -> Option<usize> {
             Some(1)
         }
         Release::Rows { rows } => Some(rows.len()),
+        Release::Generation { groups } => Some(groups.value.len()),
         Release::Identity { variables: None } if blocks.is_empty() => None,
         // A witness is never released.
         Release::Identity { variables: None } => blocks
@@ -241,6 +290,9 @@ fn check_sensitivity(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .error(name, "`per_alpha` needs an adjacency with an alpha")
             .with_help("declare the sensitivity itself: value = 1.0"));
     }
+    if sensitivity.value == Sensitivity::DeclaredLargestCost {
+        check_largest_cost(spec, name)?;
+    }
     check_private_places(spec, name)?;
     // The envelope looks for data within public bounds (M8a).
     let parameters = &spec.private.parameters;
@@ -259,6 +311,28 @@ fn check_sensitivity(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help("the bounds must hold every admissible value, of either sign"));
     }
     Ok(())
+}
+
+/// The paper's bound is about linear costs.
+fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let refuse = |message: &str| {
+        let help = "declare a number and its reason: per_alpha = 40.0, reason = \"…\"";
+        Err(spec
+            .privacy
+            .sensitivity
+            .error(name, message)
+            .with_help(help))
+    };
+    match &spec.problem.model {
+        Model::Conic { .. } => refuse("`largest-cost` makes no sense with model `conic`"),
+        Model::Opf(_) if spec.query.release != Release::Cost => {
+            refuse("`largest-cost` is about the cost, not about generation")
+        }
+        Model::Opf(grid) if grid.costs == GridCosts::Full => {
+            refuse("`largest-cost` is about linear costs, and `costs` is `full`")
+        }
+        Model::Opf(_) => Ok(()),
+    }
 }
 
 /// A certificate is a theorem about one part of the problem: only that part may be private.

@@ -61,7 +61,7 @@ impl<'d> Item<'d> {
     }
 
     /// "`key` must …, found …"
-    fn must(&self, condition: impl fmt::Display) -> ReadError {
+    pub(super) fn must(&self, condition: impl fmt::Display) -> ReadError {
         let found = match self.value.get_ref() {
             DeValue::String(_) => String::from("a string"),
             DeValue::Integer(integer) => shortened(&integer.to_string()),
@@ -110,6 +110,14 @@ impl<'d> Item<'d> {
             Some(word) => error.with_help(format!("did you mean `{word}`?")),
             None => error,
         })
+    }
+
+    /// `true` or `false`.
+    pub(super) fn boolean(&self) -> Result<bool, ReadError> {
+        match self.value.get_ref() {
+            DeValue::Boolean(value) => Ok(*value),
+            _ => Err(self.must("be true or false")),
+        }
     }
 
     /// A finite number, whole or not.

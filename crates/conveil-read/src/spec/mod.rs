@@ -7,6 +7,7 @@
 
 mod cross_checks;
 mod feasibility;
+mod grid;
 mod item;
 mod operation;
 mod privacy;
@@ -24,11 +25,14 @@ use crate::position::Source;
 use table::Table;
 
 pub use feasibility::{BlockEta, Factor, Feasibility, FeasibilityBlock, Method, SampleSize, Split};
+pub use grid::{
+    DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, NetworkSource, PrivateLoads,
+};
 pub use operation::{Lattice, Ledger, Solver, Study};
 pub use privacy::{Calibration, Mechanism, Privacy, SampledMap, Sensitivity};
 pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
 pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
-pub use query::{Query, Release, Shape};
+pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
 
@@ -108,18 +112,25 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
         }
     }
 
+    let problem = problem::read(required(
+        &mut top,
+        "problem",
+        "model = \"conic\", file = \"problem.json\"",
+    )?)?;
     let spec = Spec {
-        problem: problem::read(required(
-            &mut top,
-            "problem",
-            "model = \"conic\", file = \"problem.json\"",
-        )?)?,
-        private: private::read(required(
-            &mut top,
-            "private",
-            "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
-        )?)?,
-        query: query::read(required(&mut top, "query", "release = \"cost\"")?)?,
+        private: private::read(
+            required(
+                &mut top,
+                "private",
+                "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
+            )?,
+            &problem.model,
+        )?,
+        query: query::read(
+            required(&mut top, "query", "release = \"cost\"")?,
+            &problem.model,
+        )?,
+        problem,
         privacy: privacy::read(required(
             &mut top,
             "privacy",

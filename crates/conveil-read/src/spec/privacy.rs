@@ -62,6 +62,9 @@ pub enum Sensitivity {
         /// `reason`: why it holds.
         reason: String,
     },
+    /// `declared`, with `per_alpha = "largest-cost"` and model `opf`: α times the largest linear cost
+    /// coefficient, as in the paper.
+    DeclaredLargestCost,
     /// `sampled`: estimated on datasets drawn from the universe.
     Sampled {
         /// `gamma` in (0, 1): the share of neighbours that may exceed the estimate.
@@ -92,7 +95,9 @@ impl Sensitivity {
     /// The word that `by` has for it.
     pub fn by(&self) -> &'static str {
         match self {
-            Sensitivity::Declared { .. } | Sensitivity::DeclaredPerAlpha { .. } => "declared",
+            Sensitivity::Declared { .. }
+            | Sensitivity::DeclaredPerAlpha { .. }
+            | Sensitivity::DeclaredLargestCost => "declared",
             Sensitivity::Sampled { .. } => "sampled",
             Sensitivity::Envelope { .. } => "envelope",
             Sensitivity::Radius => "radius",
@@ -259,6 +264,19 @@ fn read_price(table: &mut Table) -> Result<f64, ReadError> {
 fn read_declared(table: &mut Table) -> Result<Sensitivity, ReadError> {
     let value = table.optional("value");
     let per_alpha = table.optional("per_alpha");
+    if let (None, Some(word)) = (&value, &per_alpha)
+        && word.is_text()
+    {
+        let found = word.choice(&[("largest-cost", ())]);
+        found.map_err(|error| match error.help {
+            Some(_) => error,
+            None => error.with_help("or give a number: per_alpha = 1.5, with its reason"),
+        })?;
+        return match table.optional("reason") {
+            None => Ok(Sensitivity::DeclaredLargestCost),
+            Some(reason) => Err(reason.error("`largest-cost` brings a reason of its own")),
+        };
+    }
     let reason = table
         .required("reason", "reason = \"the cost moves by at most …\"")?
         .words()?

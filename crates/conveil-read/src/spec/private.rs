@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
-use super::problem::Names;
+use super::problem::{Model, Names};
 use super::table::Table;
 use crate::spelling::counted;
 use crate::{Located, ReadError};
@@ -14,10 +15,12 @@ use crate::{Located, ReadError};
 pub struct Private {
     /// `adjacency`: which datasets must be hard to tell apart.
     pub adjacency: Located<Adjacency>,
-    /// `[[private.parameter]]`: the private numbers θ, in order; at least one.
+    /// `[[private.parameter]]` of model `conic`: the private numbers θ, in order; at least one.
     pub parameters: Vec<Parameter>,
     /// `[private.universe]`: the public set of possible θ.
     pub universe: Option<Located<Universe>>,
+    /// The private demands of model `opf`.
+    pub demands: Option<Demands>,
 }
 
 /// Which datasets are neighbours.
@@ -149,23 +152,43 @@ impl Universe {
 }
 
 /// Reads `[private]`.
-pub(super) fn read(mut table: Table) -> Result<Private, ReadError> {
-    table.known(&["adjacency", "parameter", "universe"])?;
+pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError> {
+    table.known(&[
+        "adjacency",
+        "parameter",
+        "universe",
+        "demand",
+        "loads",
+        "bounds",
+    ])?;
     let adjacency = table.required(
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
     let adjacency = adjacency.locate(read_adjacency(adjacency)?);
+    let context = format!("with model `{}`", model.name());
+    if let Model::Opf(_) = model {
+        let demands = grid::read_demands(&mut table)?;
+        table.finish(&context)?;
+        return Ok(Private {
+            adjacency,
+            parameters: Vec::new(),
+            universe: None,
+            demands: Some(demands),
+        });
+    }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
     let parameters = read_parameters(table.required("parameter", example)?)?;
     let universe = match table.optional("universe") {
         None => None,
         Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
     };
+    table.finish(&context)?;
     Ok(Private {
         adjacency,
         parameters,
         universe,
+        demands: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
 use super::table::Table;
 use crate::spelling::quoted;
@@ -10,23 +11,36 @@ use crate::{Located, ReadError};
 /// The program to solve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// `model`: the kind of program.
+    /// `model`: the kind of program, and where it comes from.
     pub model: Model,
-    /// `file`: the path of the saved problem, as written.
-    pub file: Located<String>,
-    /// `[[problem.variable]]`: blocks in the order of the columns; empty means one recourse block
-    /// `x` of all columns.
+    /// `[[problem.variable]]` of `conic`: blocks in the order of the columns; empty means one
+    /// recourse block `x` of all columns.
     pub variables: Vec<VariableBlock>,
-    /// `[[problem.constraint]]`: one block per cone of the file, in order; empty means that the
+    /// `[[problem.constraint]]` of `conic`: one block per cone of the file, in order; empty means that the
     /// blocks have no names and hold with noise.
     pub constraints: Vec<ConstraintBlock>,
 }
 
 /// The kind of program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Model {
     /// `conic`: any problem saved by Clarabel.
-    Conic,
+    Conic {
+        /// `file`: the path of the saved problem, as written.
+        file: Located<String>,
+    },
+    /// `opf`: an optimal power flow.
+    Opf(Grid),
+}
+
+impl Model {
+    /// The word that `model` has for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Model::Conic { .. } => "conic",
+            Model::Opf(_) => "opf",
+        }
+    }
 }
 
 /// A block of consecutive columns.
@@ -78,14 +92,37 @@ pub enum Holds {
     AtTheMean,
 }
 
+#[derive(Clone, Copy)]
+enum Kind {
+    Conic,
+    Opf,
+}
+
 /// Reads `[problem]`.
 pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
     refuse_later_models(&table)?;
-    table.known(&["model", "file", "variable", "constraint"])?;
-    let model = table
-        .required("model", "model = \"conic\"")?
-        .choice(&[("conic", Model::Conic)])?;
-    let file = table.required("file", "file = \"problem.json\"")?.words()?;
+    table.known(&[
+        "model",
+        "file",
+        "variable",
+        "constraint",
+        "network",
+        "form",
+        "susceptance",
+        "angle_limits",
+        "costs",
+    ])?;
+    let word = table.required("model", "model = \"conic\"")?;
+    let model = match word.choice(&[("conic", Kind::Conic), ("opf", Kind::Opf)])? {
+        Kind::Conic => Model::Conic {
+            file: table.required("file", "file = \"problem.json\"")?.words()?,
+        },
+        Kind::Opf => {
+            let grid = grid::read(&mut table)?;
+            table.finish("with model `opf`")?;
+            Model::Opf(grid)
+        }
+    };
     let variables = match table.optional("variable") {
         None => Vec::new(),
         Some(item) => read_variables(item)?,
@@ -94,9 +131,9 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         None => Vec::new(),
         Some(item) => read_constraints(item)?,
     };
+    table.finish(&format!("with model `{}`", model.name()))?;
     Ok(Problem {
         model,
-        file,
         variables,
         constraints,
     })
@@ -108,9 +145,9 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
         return Ok(());
     };
     match item.text()? {
-        model @ ("opf" | "svm" | "regression" | "ellipsoid") => Err(item
+        model @ ("svm" | "regression" | "ellipsoid") => Err(item
             .error(format!("model `{model}` is not part of this version"))
-            .with_help("model = \"conic\" reads any problem saved by Clarabel")),
+            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
         _ => Ok(()),
     }
 }

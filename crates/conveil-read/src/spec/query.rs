@@ -1,9 +1,12 @@
 //! `[query]`: what is released.
 
+use std::collections::HashSet;
+
 use super::item::Item;
+use super::problem::Model;
 use super::reference::{self, VariableRef, Weight};
 use super::table::Table;
-use crate::spelling::counted;
+use crate::spelling::{counted, quoted};
 use crate::{Located, ReadError};
 
 /// The query Qx and the shape T of its noise.
@@ -56,6 +59,35 @@ pub enum Release {
         /// The public slope c̃ that ties the decision to the noise.
         slope: Vec<Weight>,
     },
+    /// `generation` of model `opf`: what groups of units generate, one number for each group.
+    Generation {
+        /// `units`, one group, or `groups`; at least one.
+        groups: Located<Vec<UnitGroup>>,
+    },
+}
+
+/// A group of generating units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitGroup {
+    /// Its name, where `groups` is a table.
+    pub name: Option<String>,
+    /// Units as `generator 7`, or `bus 23` for all that stand there; all different, at least one.
+    pub units: Vec<Located<String>>,
+}
+
+impl Release {
+    /// The word that `release` has for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Release::Identity { .. } => "identity",
+            Release::Cost => "cost",
+            Release::Sum { .. } => "sum",
+            Release::Weighted { .. } => "weighted",
+            Release::Rows { .. } => "rows",
+            Release::AtMost { .. } => "at-most",
+            Release::Generation { .. } => "generation",
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -66,10 +98,11 @@ enum Kind {
     Weighted,
     Rows,
     AtMost,
+    Generation,
 }
 
 /// Reads `[query]`.
-pub(super) fn read(mut table: Table) -> Result<Query, ReadError> {
+pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> {
     table.known(&[
         "release",
         "variables",
@@ -77,6 +110,8 @@ pub(super) fn read(mut table: Table) -> Result<Query, ReadError> {
         "rows",
         "epigraph",
         "slope",
+        "units",
+        "groups",
         "shape",
     ])?;
     let kind = table.required("release", "release = \"cost\"")?;
@@ -87,7 +122,11 @@ pub(super) fn read(mut table: Table) -> Result<Query, ReadError> {
         ("weighted", Kind::Weighted),
         ("rows", Kind::Rows),
         ("at-most", Kind::AtMost),
+        ("generation", Kind::Generation),
     ])? {
+        Kind::Generation => Release::Generation {
+            groups: read_groups(&mut table)?,
+        },
         Kind::Cost => Release::Cost,
         Kind::Identity => Release::Identity {
             variables: read_variables(&mut table)?,
@@ -115,12 +154,88 @@ pub(super) fn read(mut table: Table) -> Result<Query, ReadError> {
             )?,
         },
     };
+    check_model(&kind, &release, model)?;
     let shape = match table.optional("shape") {
         None => None,
         Some(item) => Some(item.locate(read_shape(item)?)),
     };
     table.finish(&format!("with release `{}`", kind.text()?))?;
     Ok(Query { release, shape })
+}
+
+/// A power flow has queries of its own.
+fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), ReadError> {
+    let (fits, help) = match model {
+        Model::Conic { .. } => (
+            !matches!(release, Release::Generation { .. }),
+            "`sum`, `weighted` and `rows` release sums of variables",
+        ),
+        Model::Opf(_) => (
+            matches!(release, Release::Cost | Release::Generation { .. }),
+            "a power flow releases its `cost`, or the `generation` of some of its units",
+        ),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(kind
+        .error(format!(
+            "release `{}` makes no sense with model `{}`",
+            release.name(),
+            model.name()
+        ))
+        .with_help(help))
+}
+
+fn read_groups(table: &mut Table) -> Result<Located<Vec<UnitGroup>>, ReadError> {
+    let nameless = |item: &Item| {
+        Ok(UnitGroup {
+            name: None,
+            units: read_units(item)?,
+        })
+    };
+    match (table.optional("units"), table.optional("groups")) {
+        (Some(units), None) => Ok(units.locate(vec![nameless(&units)?])),
+        (None, Some(groups)) if groups.is_array() => {
+            let each = groups.filled_array()?;
+            let each = each.iter().map(nameless).collect::<Result<_, _>>()?;
+            Ok(groups.locate(each))
+        }
+        (None, Some(groups)) => {
+            let mut each = Vec::new();
+            for (name, offset, item) in groups.table("`groups`")?.entries() {
+                if name.trim().is_empty() || name.chars().any(char::is_control) {
+                    let message = "a group needs a name on one line, without control characters";
+                    return Err(groups.source.error(offset, message));
+                }
+                each.push(UnitGroup {
+                    name: Some(name.into()),
+                    units: read_units(&item)?,
+                });
+            }
+            match each.is_empty() {
+                true => Err(groups.error("`groups` must not be empty")),
+                false => Ok(groups.locate(each)),
+            }
+        }
+        (Some(_), Some(groups)) => Err(groups.error("give `units` or `groups`, not both")),
+        (None, None) => Err(table
+            .error("release `generation` needs `units` or `groups`")
+            .with_help("for example: units = [\"generator 7\", \"bus 23\"]")),
+    }
+}
+
+fn read_units(item: &Item) -> Result<Vec<Located<String>>, ReadError> {
+    let mut names = HashSet::new();
+    let mut units = Vec::new();
+    for entry in item.filled_array()? {
+        let unit = entry.words()?;
+        if !names.insert(unit.value.clone()) {
+            return Err(entry.error(format!("{} is named twice", quoted(&unit.value))));
+        }
+        units.push(unit);
+    }
+    Ok(units)
 }
 
 fn read_variables(table: &mut Table) -> Result<Option<Vec<Located<VariableRef>>>, ReadError> {

@@ -19,6 +19,8 @@ pub enum Query {
     Weighted(Vec<(String, f64)>),
     /// Several weighted sums.
     Rows(Vec<Vec<(String, f64)>>),
+    /// Several weighted sums, each with a name of its own.
+    Named(Vec<(String, Vec<(String, f64)>)>),
     /// A convex cost through its epigraph, released as "at most": a public slope makes the decision carry the noise too.
     AtMost {
         /// The epigraph variable.
@@ -106,6 +108,11 @@ impl Query {
                 let resolved: Result<Vec<_>> = rows.iter().map(|r| weighted(program, r)).collect();
                 let labels = (0..rows.len()).map(|i| format!("row {i}")).collect();
                 (resolved?, labels)
+            }
+            Query::Named(rows) => {
+                let resolved: Result<Vec<_>> =
+                    rows.iter().map(|(_, r)| weighted(program, r)).collect();
+                (resolved?, rows.iter().map(|r| r.0.clone()).collect())
             }
             Query::AtMost { epigraph, slope } => {
                 let columns = program.find_variables(epigraph)?;
