@@ -78,7 +78,7 @@ pub fn compare(
         ground.program(decided.as_ref(), batch)?,
     ];
     let eta = plan.guarantee().budget().eta();
-    Ok(Comparison::new(ground.optimum, rows, eta))
+    Ok(Comparison::new(ground.optimum, ground.interval, rows, eta))
 }
 
 /// The program without the blocks that hold at the mean only: no single draw has to meet those.
@@ -352,22 +352,27 @@ impl Ground<'_, '_> {
         if self.held.rows() < self.program.rows() {
             return Ok(self.not_applicable(name, "some constraints hold at the mean only"));
         }
-        let [set] = released.design().boxes() else {
+        let design = released.design();
+        if design.boxes().len() != 1 {
             return Ok(self.not_applicable(name, "no box serves the constraints"));
-        };
-        if !released.design().one_box_for_all() {
+        }
+        if !design.one_box_for_all() {
             return Ok(self.not_applicable(name, "the constraints do not share one box"));
         }
         let t = released.shape().row(0)[0];
-        let (down, up) = (
-            (set.lower * t).min(set.upper * t),
-            (set.lower * t).max(set.upper * t),
-        );
+        // M5a: the least shift among the splits whose box fits the interval of feasible answers.
+        let fits = (0..design.splits())
+            .filter_map(|split| design.sole_box(split))
+            .map(|set| {
+                let ends = (set.lower * t, set.upper * t);
+                (ends.0.min(ends.1), ends.0.max(ends.1))
+            })
+            .filter(|(down, up)| up - down <= high - low + self.slip());
         let mut row = self.row(name);
-        if up - down > high - low + self.slip() {
+        let Some((down, _)) = fits.max_by(|a, b| a.0.total_cmp(&b.0)) else {
             row.status = "infeasible".into();
             return Ok(row);
-        }
+        };
         let start = self.answer[0] - down;
         row.loss = Some(-down / factor);
         row.loss_percent = row.loss.and_then(|l| self.percent(l));

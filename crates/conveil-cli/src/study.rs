@@ -1,0 +1,171 @@
+//! `conveil study`: the paper's tables and figures. The studies are a library's; this is its voice.
+
+use std::path::Path;
+
+use clap::{Args, Subcommand, ValueEnum};
+use conveil::solve::Cancel;
+use conveil_grid::{Network, matpower};
+use conveil_studies::opf::{self, BoxSplit, Price};
+use conveil_studies::paper;
+
+use crate::arguments::{Output, positive};
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+/// Which study.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Studied {
+    /// Table 1: the cost of the optimal power flow under every strategy
+    #[command(after_help = "Example:\n  conveil study opf --networks 5_pjm,14_ieee --alpha 1,3")]
+    Opf(OpfArguments),
+}
+
+/// `study opf`.
+#[derive(Debug, Args)]
+pub(crate) struct OpfArguments {
+    /// Networks: built-in names and MATPOWER files that end in .m [default: the paper's five]
+    #[arg(long, value_name = "NAME,FILE.m,…", value_delimiter = ',')]
+    networks: Option<Vec<String>>,
+    /// How many MWh of one load must stay hidden
+    #[arg(long, value_name = "V,V,…", value_delimiter = ',', value_parser = positive, default_value = "1,3,10")]
+    alpha: Vec<f64>,
+    /// The privacy parameter ε
+    #[arg(long, value_name = "E", value_parser = positive, default_value = "1")]
+    epsilon: f64,
+    /// The probability of an infeasible answer, below 0.5
+    #[arg(long, value_name = "P", value_parser = below_half, default_value = "0.01")]
+    eta: f64,
+    /// The box of noise values that the dispatch must survive
+    #[arg(long, value_enum, default_value = "mass-box")]
+    method: Method,
+    /// Where the noise outside a mass box lies
+    #[arg(long, value_enum, default_value = "symmetric")]
+    split: Split,
+    /// How many draws of the noise; input perturbation solves a program for each of at most 1000
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    draws: u64,
+    /// The seed of the draws, and of the first sampled box
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How many sampled boxes stand behind their mean and standard deviation
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    vertex_draws: u64,
+    /// Quadratic and piecewise-linear costs as they are, not the linear coefficients alone
+    #[arg(long)]
+    full_costs: bool,
+    /// Let limits on angle differences count
+    #[arg(long)]
+    angle_limits: bool,
+    /// Certify the sensitivity by an envelope at this price per MWh, or at the largest cost of a unit; loads within
+    /// ±50% of the network's
+    #[arg(long, value_name = "PRICE|cmax", value_parser = price)]
+    envelope: Option<Price>,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// From the noise law itself
+    MassBox,
+    /// The hull of seeded samples, as in the paper
+    SampledBox,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Split {
+    /// Half below, half above
+    Symmetric,
+    /// The best of a fixed grid
+    Optimise,
+}
+
+impl Studied {
+    /// How its result is shown.
+    pub(crate) fn output(&self) -> Output {
+        match self {
+            Studied::Opf(arguments) => arguments.output,
+        }
+    }
+}
+
+/// Runs a study.
+pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    match study {
+        Studied::Opf(arguments) => opf(arguments, terminal, cancel),
+    }
+}
+
+fn opf(arguments: &OpfArguments, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let networks = match &arguments.networks {
+        Some(names) => names
+            .iter()
+            .map(|name| network(name))
+            .collect::<Result<Vec<_>, _>>()?,
+        None => paper::TABLE_1_NETWORKS
+            .iter()
+            .map(|name| network(name))
+            .collect::<Result<Vec<_>, _>>()?,
+    };
+    let settings = opf::Settings {
+        alphas: arguments.alpha.clone(),
+        epsilon: arguments.epsilon,
+        eta: arguments.eta,
+        method: match arguments.method {
+            Method::MassBox => opf::Method::MassBox,
+            Method::SampledBox => opf::Method::SampledBox,
+        },
+        split: match arguments.split {
+            Split::Symmetric => BoxSplit::Symmetric,
+            Split::Optimise => BoxSplit::Optimise,
+        },
+        draws: arguments.draws,
+        seed: arguments.seed,
+        vertex_draws: arguments.vertex_draws,
+        full_costs: arguments.full_costs,
+        angle_limits: arguments.angle_limits,
+        envelope: arguments.envelope,
+    };
+    let table = {
+        let progress = terminal.progress("study opf");
+        let batch = progress.batch(None, cancel);
+        terminal.stage("study", || opf::run(&networks, &settings, &batch))
+    };
+    let table = table.map_err(|e| Failure::engine("study opf", &e))?;
+    terminal.show(&table)?;
+    terminal.say_timings();
+    Ok(())
+}
+
+/// A built-in network, or one from a MATPOWER file.
+fn network(name: &str) -> Result<Network, Failure> {
+    let name = name.trim();
+    let path = Path::new(name);
+    if path.extension().is_some_and(|end| end == "m") {
+        let text = std::fs::read_to_string(path)
+            .map_err(|why| Failure::input(format!("cannot read {name}: {why}")))?;
+        return Ok(matpower::read(name, &text)?);
+    }
+    Network::builtin(name).map_err(|unknown| {
+        Failure::input(format!(
+            "{unknown}\n  help: a file is read where the name ends in .m"
+        ))
+    })
+}
+
+fn below_half(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 0.5 => Ok(value),
+        _ => Err("must lie strictly between 0 and 0.5".into()),
+    }
+}
+
+fn price(text: &str) -> Result<Price, String> {
+    match text.trim() {
+        "cmax" => Ok(Price::LargestCost),
+        number => match positive(number) {
+            Ok(price) => Ok(Price::PerMwh(price)),
+            Err(_) => Err("must be a positive price, or `cmax`".into()),
+        },
+    }
+}
