@@ -27,13 +27,13 @@ pub(crate) struct OpfArguments {
     #[arg(long, value_name = "NAME,FILE.m,…", value_delimiter = ',')]
     networks: Option<Vec<String>>,
     /// How many MWh of one load must stay hidden
-    #[arg(long, value_name = "V,V,…", value_delimiter = ',', value_parser = positive, default_value = "1,3,10")]
+    #[arg(long, value_name = "V,V,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = positive, default_value = "1,3,10")]
     alpha: Vec<f64>,
     /// The privacy parameter ε
-    #[arg(long, value_name = "E", value_parser = positive, default_value = "1")]
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = positive, default_value = "1")]
     epsilon: f64,
     /// The probability of an infeasible answer, below 0.5
-    #[arg(long, value_name = "P", value_parser = below_half, default_value = "0.01")]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = below_half, default_value = "0.01")]
     eta: f64,
     /// The box of noise values that the dispatch must survive
     #[arg(long, value_enum, default_value = "mass-box")]
@@ -58,7 +58,7 @@ pub(crate) struct OpfArguments {
     angle_limits: bool,
     /// Certify the sensitivity by an envelope at this price per MWh, or at the largest cost of a unit; loads within
     /// ±50% of the network's
-    #[arg(long, value_name = "PRICE|cmax", value_parser = price)]
+    #[arg(long, value_name = "PRICE|cmax", allow_hyphen_values = true, value_parser = price)]
     envelope: Option<Price>,
     #[command(flatten)]
     output: Output,

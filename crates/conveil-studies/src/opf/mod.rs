@@ -173,6 +173,8 @@ pub struct Row {
     pub sampled_infeasible_percent: Option<f64>,
     /// The draws.
     pub draws: u64,
+    /// The solver's relative tolerance at which the cell was accepted.
+    pub tolerance: f64,
     /// s·ln(1/(2η)) in percent of the optimum: what no method can beat.
     pub limit_percent: Option<f64>,
     /// L* of M5a in percent of the optimum: the best split; none where no split is feasible.
