@@ -4,6 +4,7 @@
 //! draws beside them, and for program perturbation what the best split (M5a) and any method at all could reach.
 
 mod cell;
+mod figure;
 mod table;
 
 use conveil::chance::{Choice, Feasibility, Split};
