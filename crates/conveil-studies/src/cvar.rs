@@ -11,13 +11,14 @@ use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
 use conveil::noise::{Law, Sampler};
 use conveil::plan::{Decided, Plan};
 use conveil::risk::{Cvar, Risk};
-use conveil::solve::{self, Batch};
+use conveil::solve::{self, Batch, Cancel};
 use conveil::{Error, Result};
 use conveil_grid::Network;
 use conveil_models::grid::Opf;
 use serde::Serialize;
 
 use crate::paper;
+use crate::patience::settle;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series, Shape};
 
 /// The stream of the seed that chooses the units.
@@ -123,14 +124,14 @@ pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<
         settings.units = half_of_the_units(network, settings.seed);
     }
     let program = conveil::program::DataMap::at(&model, &model.nominal())?;
-    let solver = solve::Settings::default().with_cancel(batch.cancel_flag().clone());
+    let cancel = batch.cancel_flag();
     let study = Study {
-        optimum: solve::solve_checked(&program, &solver)?.objective,
+        optimum: settle(cancel, |s| solve::solve_checked(&program, s))?.objective,
         cost: program.q().iter().copied().enumerate().collect(),
         theta: model.nominal(),
         model: &model,
         settings: &settings,
-        solver,
+        cancel,
     };
     let cells: Vec<(f64, f64)> = settings
         .alphas
@@ -164,7 +165,7 @@ struct Study<'a> {
     optimum: f64,
     /// c.
     cost: Vec<(usize, f64)>,
-    solver: solve::Settings,
+    cancel: &'a Cancel,
 }
 
 /// A decision, as far as its cost goes: mean + slope·ζ.
@@ -239,14 +240,16 @@ impl Study<'_> {
                 reason: "one more MWh of demand moves the units' generation by at most one".into(),
             })
             .feasible(1.0 - settings.eta)
-            .risk(Risk::cvar(cvar))
-            .settings(self.solver.clone());
-        let plan = Plan::paper_mode(self.model, ask, &self.theta)?;
-        match plan.released().at(&self.theta) {
-            Ok(decided) => Ok(Some((self.costs(&decided), plan.law().clone()))),
-            Err(Error::NoiseDoesNotFit(_)) => Ok(None),
-            Err(other) => Err(other),
-        }
+            .risk(Risk::cvar(cvar));
+        settle(self.cancel, |solver| {
+            let ask = ask.clone().settings(solver.clone());
+            let plan = Plan::paper_mode(self.model, ask, &self.theta)?;
+            match plan.released().at(&self.theta) {
+                Ok(decided) => Ok(Some((self.costs(&decided), plan.law().clone()))),
+                Err(Error::NoiseDoesNotFit(_)) => Ok(None),
+                Err(other) => Err(other),
+            }
+        })
     }
 
     fn costs(&self, decided: &Decided) -> Costs {
@@ -283,6 +286,8 @@ impl Table {
             Figure::new("The cost of a private generation query: a lottery or a fixed price")
                 .columns(self.settings.alphas.len())
                 .panel_size(250.0, 260.0);
+        let tails = self.rows.iter().filter_map(|r| r.cvar_loss_percent);
+        let top = 1.1 * tails.fold(0.0, f64::max).max(1.0);
         for alpha in &self.settings.alphas {
             let rows = || self.rows.iter().filter(|r| r.alpha == *alpha);
             let line = |value: fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
@@ -300,8 +305,8 @@ impl Table {
             };
             let panel = Panel::new(
                 format!("α = {alpha} MWh"),
-                Axis::linear("minimised tail q in %").range(0.0, 100.0),
-                Axis::linear("loss in %"),
+                Axis::linear("minimised tail q in %").range(-3.0, 103.0),
+                Axis::linear("loss in %").range(0.0, top),
             )
             .with(
                 Series::new(Colour::Vermilion, solid(line(|r| r.cvar_loss_percent)))

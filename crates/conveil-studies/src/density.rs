@@ -14,6 +14,7 @@ use conveil_models::grid::Opf;
 use serde::Serialize;
 
 use crate::paper;
+use crate::patience::settle;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series};
 
 /// The curves end this many scales beyond the outermost centre: e^{−10} of the mass is left out.
@@ -118,7 +119,9 @@ pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<
         .collect();
     let found = batch.run(jobs.len(), |i| {
         let (epsilon, dataset) = jobs[i];
-        row(&model, epsilon, dataset, &theta(dataset), settings, batch)
+        settle(batch.cancel_flag(), |solver| {
+            row(&model, epsilon, dataset, &theta(dataset), settings, solver)
+        })
     })?;
     let mut rows = found.into_iter().collect::<Result<Vec<Row>>>()?;
     for panel in rows.chunks_mut(DATASETS.len()) {
@@ -137,9 +140,8 @@ fn row(
     dataset: usize,
     theta: &[f64],
     settings: &Settings,
-    batch: &Batch<'_>,
+    solver: &solve::Settings,
 ) -> Result<Row> {
-    let solver = solve::Settings::default().with_cancel(batch.cancel_flag().clone());
     let ask = Ask::new(model.cost_query())
         .adjacency(Adjacency::one_entry(settings.alpha))
         .privacy(Privacy::laplace(epsilon))
@@ -151,7 +153,7 @@ fn row(
         .settings(solver.clone());
     let plan = Plan::paper_mode(model, ask, theta)?;
     let program = conveil::program::DataMap::at(model, theta)?;
-    let optimum = solve::solve_checked(&program, &solver)?.objective;
+    let optimum = solve::solve_checked(&program, solver)?.objective;
     let mean_cost = match plan.released().at(theta) {
         Ok(decided) => Some(decided.answer[0]),
         Err(Error::NoiseDoesNotFit(_)) => None,
@@ -223,7 +225,8 @@ impl Densities {
         let network = self.rows.first().map_or("", |r| r.network.as_str());
         let mut figure = Figure::new(format!(
             "Released cost of {network} for three adjacent demands, α = {alpha} MWh"
-        ));
+        ))
+        .panel_size(640.0, 230.0);
         let labels = [
             format!("largest demand − {alpha} MWh"),
             "demand as it is".into(),

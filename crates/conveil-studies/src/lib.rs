@@ -17,4 +17,5 @@ pub mod cvar;
 pub mod density;
 pub mod opf;
 pub mod paper;
+mod patience;
 pub mod plot;

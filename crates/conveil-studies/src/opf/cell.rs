@@ -8,12 +8,10 @@ use conveil_models::grid::Opf;
 
 use super::{Method, Price, Row, SampledBoxes, Settings, largest_cost};
 use crate::paper;
+use crate::patience::settle;
 
 /// The strategies of the table.
 const STRATEGIES: [&str; 4] = ["input", "output", "shifted output", "program"];
-
-/// Tolerances to try in turn: a table of two digits can live with less than a release.
-const TOLERANCES: [f64; 3] = [1e-7, 1e-6, 1e-5];
 
 pub(super) fn rows(
     model: &Opf,
@@ -21,36 +19,27 @@ pub(super) fn rows(
     settings: &Settings,
     batch: &Batch<'_>,
 ) -> Result<Vec<Row>> {
-    let mut cell = Cell {
+    let cell = |solver: &solve::Settings| Cell {
         model,
         alpha,
         settings,
         theta: model.nominal(),
-        tolerance: TOLERANCES[0],
+        solver: solver.clone(),
         batch,
     };
-    let mut failure = None;
-    for tolerance in TOLERANCES {
-        cell.tolerance = tolerance;
-        match cell.rows() {
-            Ok(rows) => return Ok(rows),
-            Err(fatal @ (Error::Cancelled | Error::Input(_) | Error::Refused { .. })) => {
-                return Err(fatal);
-            }
-            Err(again @ (Error::Inaccurate { .. } | Error::Numerical(_))) => failure = Some(again),
-            Err(other) => {
-                failure = Some(other);
-                break;
-            }
+    match settle(batch.cancel_flag(), |solver| cell(solver).rows()) {
+        Err(error @ (Error::Cancelled | Error::Input(_) | Error::Refused { .. })) => Err(error),
+        // The table goes on without this cell.
+        Err(other) => {
+            let blank = cell(&solve::Settings::default());
+            let row = |strategy| Row {
+                status: other.to_string(),
+                ..blank.blank(strategy)
+            };
+            Ok(STRATEGIES.map(row).to_vec())
         }
+        done => done,
     }
-    // The table goes on without this cell.
-    let status = failure.map_or(String::new(), |e| e.to_string());
-    let row = |strategy| Row {
-        status: status.clone(),
-        ..cell.blank(strategy)
-    };
-    Ok(STRATEGIES.map(row).to_vec())
 }
 
 struct Cell<'a> {
@@ -58,7 +47,7 @@ struct Cell<'a> {
     alpha: f64,
     settings: &'a Settings,
     theta: Vec<f64>,
-    tolerance: f64,
+    solver: solve::Settings,
     batch: &'a Batch<'a>,
 }
 
@@ -130,7 +119,7 @@ impl<'a> Cell<'a> {
             infeasible_percent: None,
             sampled_infeasible_percent: None,
             draws: 0,
-            tolerance: self.tolerance,
+            tolerance: self.solver.tolerance(),
             limit_percent: None,
             best_split_percent: None,
             sampled_boxes: None,
@@ -147,18 +136,12 @@ impl<'a> Cell<'a> {
         }
     }
 
-    fn solver(&self) -> Result<solve::Settings> {
-        let solver = solve::Settings::default().with_tolerance(self.tolerance)?;
-        Ok(solver.with_cancel(self.batch.cancel_flag().clone()))
-    }
-
-    fn ask(&self, seed: u64) -> Result<Ask> {
-        let ask = Ask::new(self.model.cost_query())
+    fn ask(&self, seed: u64) -> Ask {
+        Ask::new(self.model.cost_query())
             .adjacency(Adjacency::one_entry(self.alpha))
             .privacy(Privacy::laplace(self.settings.epsilon))
             .feasibility(self.settings.feasibility(seed))
-            .settings(self.solver()?);
-        Ok(ask)
+            .settings(self.solver.clone())
     }
 
     fn plan(&self, seed: u64) -> Result<Plan<'a>> {
@@ -166,13 +149,13 @@ impl<'a> Cell<'a> {
         if self.settings.envelope.is_none() {
             return self.declared(price, seed);
         }
-        let ask = self.ask(seed)?.sensitivity(Request::Envelope { price });
+        let ask = self.ask(seed).sensitivity(Request::Envelope { price });
         Plan::with_batch(self.model, ask, self.batch)
     }
 
     /// The paper's sensitivity. A study may optimise the split here too: it releases nothing.
     fn declared(&self, price: f64, seed: u64) -> Result<Plan<'a>> {
-        let ask = self.ask(seed)?.sensitivity(Request::Declared {
+        let ask = self.ask(seed).sensitivity(Request::Declared {
             bound: Bound::PerAlpha(price),
             reason: "one more MWh costs at most as much as at the most expensive unit".into(),
         });
@@ -198,7 +181,7 @@ impl<'a> Cell<'a> {
         }
         let draws = self.settings.vertex_draws;
         let program = conveil::program::DataMap::at(self.model, &self.theta)?;
-        let optimum = solve::solve_checked(&program, &self.solver()?)?.objective;
+        let optimum = solve::solve_checked(&program, &self.solver)?.objective;
         let found = self.batch.run(draws as usize, |i| {
             let plan = match self.plan(first.wrapping_add(i as u64)) {
                 Ok(plan) => plan,

@@ -99,6 +99,15 @@ impl Table {
             panel = panel
                 .with(Series::new(Colour::Purple, intervals).label("sampled boxes ± 2 deviations"));
         }
+        let infeasible = self.values(at, networks, 0.0, |r| {
+            r.limit_percent
+                .filter(|_| r.status == "infeasible")
+                .map(|limit| limit / 1.25)
+        });
+        if !infeasible.is_empty() {
+            let mark = points(infeasible, Shape::Cross);
+            panel = panel.with(Series::new(Colour::Vermilion, mark).label("infeasible"));
+        }
         panel
             .with(
                 Series::new(

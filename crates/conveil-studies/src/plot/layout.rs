@@ -11,11 +11,13 @@ const PANEL_TITLE: f64 = 9.5;
 const LABEL: f64 = 8.5;
 const TICK: f64 = 8.0;
 
-/// Space around a plotting area.
-const LEFT: f64 = 68.0;
+/// Space around a plotting area; less below where no axis has a label, and above where no panel has a title.
+const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 34.0;
-const BOTTOM: f64 = 56.0;
+const BOTTOM: f64 = 52.0;
+const NO_TITLE: f64 = 14.0;
+const NO_LABEL: f64 = 30.0;
 
 /// Around all.
 const EDGE: f64 = 12.0;
@@ -36,7 +38,21 @@ pub(super) fn draw(figure: &Figure) -> String {
     let entries = legend(figure);
     let lines = legend_lines(&entries, width - 4.0 * EDGE);
     let head = EDGE + 2.0 * TITLE + lines.len() as f64 * LEGEND;
-    let height = head + rows as f64 * (TOP + h + BOTTOM) + EDGE;
+    let bottom = match figure.panels.iter().all(|p| p.x.label.is_empty()) {
+        true => NO_LABEL,
+        false => BOTTOM,
+    };
+    // The space above each row of panels.
+    let tops: Vec<f64> = (0..rows)
+        .map(|row| {
+            let panels = figure.panels.iter().skip(row * columns).take(columns);
+            match panels.clone().all(|p| p.title.is_empty()) {
+                true => NO_TITLE,
+                false => TOP,
+            }
+        })
+        .collect();
+    let height = head + tops.iter().map(|top| top + h + bottom).sum::<f64>() + EDGE;
     let mut drawing = Drawing::default();
     let title = (0.5 * width, EDGE + 1.4 * TITLE);
     drawing.text(title, Anchor::Middle, TITLE, true, &figure.title);
@@ -57,7 +73,7 @@ pub(super) fn draw(figure: &Figure) -> String {
         let (row, column) = (i / columns, i % columns);
         let place = (
             EDGE + column as f64 * (LEFT + w + RIGHT) + LEFT,
-            head + row as f64 * (TOP + h + BOTTOM) + TOP,
+            head + tops[..=row].iter().sum::<f64>() + row as f64 * (h + bottom),
         );
         Frame::new(panel, place, (w, h)).draw(&mut drawing);
     }
@@ -230,7 +246,9 @@ impl<'p> Frame<'p> {
         let middle = left + 0.5 * width;
         let below = (middle, bottom + 24.0 + TICK + LABEL);
         drawing.text(below, Anchor::Middle, LABEL, true, &self.panel.x.label);
-        let beside = (left - LEFT + LABEL + 4.0, top + 0.5 * height);
+        let widest = self.y.ticks.iter().map(|t| font::width(&t.1));
+        let widest = widest.fold(0.0, f64::max) * TICK / font::CAPITAL;
+        let beside = (left - 20.0 - widest, top + 0.5 * height);
         drawing.text(beside, Anchor::Middle, LABEL, false, &self.panel.y.label);
         let above = (middle, top - 11.0);
         drawing.text(above, Anchor::Middle, PANEL_TITLE, true, &self.panel.title);
@@ -317,6 +335,10 @@ fn point(drawing: &mut Drawing, shape: Shape, (x, y): (f64, f64), colour: &str) 
         Shape::Disc => drawing.circle((x, y), 4.0, &filled),
         Shape::Ring => drawing.circle((x, y), 4.2, &stroked),
         Shape::Dash => drawing.line((x - 8.0, y), (x + 8.0, y), &stroked),
+        Shape::Cross => {
+            drawing.line((x - 4.0, y - 4.0), (x + 4.0, y + 4.0), &stroked);
+            drawing.line((x - 4.0, y + 4.0), (x + 4.0, y - 4.0), &stroked);
+        }
         Shape::Diamond => {
             let corners = [(x, y - 5.2), (x + 5.2, y), (x, y + 5.2), (x - 5.2, y)];
             drawing.polygon(&corners, &filled);

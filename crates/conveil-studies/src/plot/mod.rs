@@ -104,6 +104,8 @@ pub enum Shape {
     Ring,
     /// A short horizontal stroke.
     Dash,
+    /// A cross.
+    Cross,
     /// A filled diamond.
     Diamond,
 }

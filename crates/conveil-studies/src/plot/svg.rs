@@ -103,6 +103,9 @@ impl Drawing {
         is_upright: bool,
         text: &str,
     ) {
+        if text.is_empty() {
+            return;
+        }
         let zoom = size / font::CAPITAL;
         let width = font::width(text) * zoom;
         let back = match anchor {
