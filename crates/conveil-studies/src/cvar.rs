@@ -245,7 +245,7 @@ impl Study<'_> {
             let ask = ask.clone().settings(solver.clone());
             let plan = Plan::paper_mode(self.model, ask, &self.theta)?;
             match plan.released().at(&self.theta) {
-                Ok(decided) => Ok(Some((self.costs(&decided), plan.law().clone()))),
+                Ok(decided) => Ok(Some((self.costs(&decided), *plan.law()))),
                 Err(Error::NoiseDoesNotFit(_)) => Ok(None),
                 Err(other) => Err(other),
             }

@@ -1,5 +1,15 @@
 //! Figures, all in one look: SVG with float coordinates, and PNG from it. Letters are drawn as strokes of a small font
 //! of our own ([`font`]), so that a figure looks the same everywhere and no font file is needed.
+//!
+//! ```
+//! use conveil_studies::plot::{Axis, Colour, Figure, Mark, Panel, Series};
+//!
+//! let points = (1..=10).map(|e| (f64::from(e), 1.0 / f64::from(e))).collect();
+//! let line = Series::new(Colour::Blue, Mark::Line { points, dashed: false }).label("loss");
+//! let panel = Panel::new("", Axis::linear("ε"), Axis::log("loss in %")).with(line);
+//! let svg = Figure::new("Loss against ε").panel(panel).to_svg();
+//! assert!(svg.starts_with("<svg"));
+//! ```
 
 pub mod font;
 mod layout;
