@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use conveil::plan::Axis;
 
 use crate::ledger::Book;
+use crate::study::Studied;
 
 /// Exit code of a command line that cannot be read: bad input, like a bad spec.
 const USAGE: u8 = 2;
@@ -80,6 +81,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1"
     )]
     Ledger(Book),
+    /// Reproduce a table or figure of the paper; seeded noise, nothing is released
+    #[command(
+        subcommand,
+        after_help = "Example:\n  conveil study opf --networks 5_pjm --alpha 1,3"
+    )]
+    Study(Studied),
 }
 
 /// What every verb takes.
@@ -237,6 +244,7 @@ impl Command {
             Command::Sensitivity(probe) => probe.curating.common.output,
             Command::Audit(audited) => audited.probe.curating.common.output,
             Command::Ledger(book) => book.output(),
+            Command::Study(study) => study.output(),
         }
     }
 }
@@ -248,7 +256,7 @@ fn row(text: &str) -> Result<usize, String> {
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("must be a positive number".into()),

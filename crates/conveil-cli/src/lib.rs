@@ -17,6 +17,7 @@ mod ledger;
 pub mod model;
 mod private_file;
 mod release;
+mod study;
 mod terminal;
 mod verbs;
 pub mod wishes;
@@ -66,5 +67,6 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), fa
         Command::Sensitivity(probe) => audit::sensitivity(probe, terminal, cancel),
         Command::Audit(audited) => audit::audit(audited, terminal, cancel),
         Command::Ledger(book) => ledger::run(book, terminal),
+        Command::Study(study) => study::run(study, terminal, cancel),
     }
 }

@@ -31,6 +31,9 @@ pub struct Comparison {
     pub private: bool,
     /// The optimum without noise.
     pub optimum: f64,
+    /// The feasible answers, an interval where one number is released (M11).
+    #[serde(skip)]
+    pub feasible_answers: Option<(f64, f64)>,
     /// One row per strategy.
     pub rows: Vec<StrategyRow>,
     /// What to make of it.
@@ -38,10 +41,16 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    pub(super) fn new(optimum: f64, rows: Vec<StrategyRow>, eta: f64) -> Self {
+    pub(super) fn new(
+        optimum: f64,
+        feasible_answers: Option<(f64, f64)>,
+        rows: Vec<StrategyRow>,
+        eta: f64,
+    ) -> Self {
         Comparison {
             private: true,
             optimum,
+            feasible_answers,
             advice: advice(&rows, optimum, eta),
             rows,
         }

@@ -1,0 +1,21 @@
+//! The paper's tables and figures, as functions that return data, and one small module that plots them.
+//!
+//! - [`opf`]: Table 1, private cost queries of the optimal power flow under every strategy.
+//! - [`cvar`]: Table 2, the risk of a private generation query.
+//! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
+//! - [`paper`]: the numbers that the paper prints.
+//! - [`plot`]: figures as SVG and PNG, with letters of its own.
+//!
+//! # Scope
+//!
+//! Studies draw seeded noise and look at the data as they please: nothing that they print is private, and nothing here
+//! can make a release.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod cvar;
+pub mod density;
+pub mod opf;
+pub mod paper;
+mod patience;
+pub mod plot;

@@ -1,0 +1,90 @@
+//! The table for people.
+
+use std::fmt;
+
+use super::{BoxSplit, Method, Price, Table};
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = &self.settings;
+        let set = match (settings.method, settings.split) {
+            (Method::MassBox, BoxSplit::Symmetric) => "symmetric mass box",
+            (Method::MassBox, BoxSplit::Optimise) => "mass box with the best split",
+            (Method::SampledBox, _) => "sampled box",
+        };
+        let basis = match settings.envelope {
+            None => "sensitivity declared as α·c_max".to_string(),
+            Some(Price::LargestCost) => "envelope at the price c_max".into(),
+            Some(Price::PerMwh(price)) => format!("envelope at the price {price}"),
+        };
+        writeln!(
+            f,
+            "STUDY opf: private cost of the optimal power flow; ε = {}, η = {}%, {set}, {basis}",
+            settings.epsilon,
+            100.0 * settings.eta
+        )?;
+        writeln!(
+            f,
+            "seeded noise: nothing here is private, nothing is released\n"
+        )?;
+        writeln!(
+            f,
+            "  {:<12} {:>4} {:<15} {:^26} {:^26} {:>15}",
+            "", "", "", "loss in %", "infeasible in %", "program: in %"
+        )?;
+        writeln!(
+            f,
+            "  {:<12} {:>4} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}  status",
+            "network",
+            "α",
+            "strategy",
+            "exact",
+            "drawn",
+            "paper",
+            "exact",
+            "drawn",
+            "paper",
+            "limit",
+            "best"
+        )?;
+        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let mut last = "";
+        for row in &self.rows {
+            if row.network != last && !last.is_empty() {
+                writeln!(f)?;
+            }
+            last = &row.network;
+            writeln!(
+                f,
+                "  {:<12} {:>4} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}  {}",
+                row.network,
+                row.alpha,
+                row.strategy,
+                show(row.loss_percent),
+                show(row.sampled_loss_percent),
+                show(row.paper_loss_percent),
+                show(row.infeasible_percent),
+                show(row.sampled_infeasible_percent),
+                show(row.paper_infeasible_percent),
+                show(row.limit_percent),
+                show(row.best_split_percent),
+                row.status
+            )?;
+            if let Some(boxes) = &row.sampled_boxes {
+                let spread = match (boxes.mean_loss_percent, boxes.std_loss_percent) {
+                    (Some(mean), Some(std)) => format!("loss {mean:.2} ± {std:.2}"),
+                    _ => "no loss".into(),
+                };
+                writeln!(
+                    f,
+                    "  {:<12} {:>4}   over {} boxes: {spread}; {} fit, {} miss more than η",
+                    "", "", boxes.draws, boxes.feasible, boxes.refused
+                )?;
+            }
+        }
+        writeln!(
+            f,
+            "\nlimit: s·ln(1/(2η)), which no method can beat; best: the best split of the mass box (M5a)"
+        )
+    }
+}

@@ -1,0 +1,192 @@
+//! The numbers that the paper prints, to stand beside ours.
+
+/// ε of Tables 1 and 2.
+pub(crate) const EPSILON: f64 = 1.0;
+
+/// η of Tables 1 and 2.
+pub(crate) const ETA: f64 = 0.01;
+
+/// β of its sampled box.
+pub(crate) const BETA: f64 = 0.1;
+
+/// Table 1's networks, by the names of PGLib.
+pub const TABLE_1_NETWORKS: [&str; 5] = ["5_pjm", "14_ieee", "24_ieee_rts", "57_ieee", "89_pegase"];
+
+/// Table 1's α, in MWh.
+pub const TABLE_1_ALPHAS: [f64; 3] = [1.0, 3.0, 10.0];
+
+/// Loss and infeasibility in percent.
+type Cell = Option<(f64, f64)>;
+
+/// Table 1: per network and strategy, a cell for each α.
+const TABLE_1: [(&str, &str, [Cell; 3]); 15] = [
+    (
+        "5_pjm",
+        "input",
+        [
+            Some((0.00, 48.90)),
+            Some((0.10, 51.20)),
+            Some((0.10, 50.20)),
+        ],
+    ),
+    (
+        "5_pjm",
+        "output",
+        [
+            Some((0.00, 51.20)),
+            Some((0.00, 49.60)),
+            Some((0.10, 51.60)),
+        ],
+    ),
+    (
+        "5_pjm",
+        "program",
+        [Some((1.07, 0.50)), Some((7.00, 0.00)), Some((12.10, 0.20))],
+    ),
+    (
+        "14_ieee",
+        "input",
+        [
+            Some((0.00, 49.00)),
+            Some((0.30, 49.00)),
+            Some((0.40, 52.90)),
+        ],
+    ),
+    (
+        "14_ieee",
+        "output",
+        [
+            Some((0.10, 48.50)),
+            Some((0.20, 48.10)),
+            Some((0.60, 52.00)),
+        ],
+    ),
+    (
+        "14_ieee",
+        "program",
+        [Some((7.10, 0.40)), Some((25.20, 0.30)), None],
+    ),
+    (
+        "24_ieee_rts",
+        "input",
+        [
+            Some((0.00, 51.50)),
+            Some((0.00, 49.90)),
+            Some((0.20, 50.30)),
+        ],
+    ),
+    (
+        "24_ieee_rts",
+        "output",
+        [
+            Some((0.10, 52.70)),
+            Some((0.00, 51.50)),
+            Some((0.10, 48.80)),
+        ],
+    ),
+    (
+        "24_ieee_rts",
+        "program",
+        [Some((1.70, 0.10)), Some((5.10, 0.00)), Some((17.10, 0.00))],
+    ),
+    (
+        "57_ieee",
+        "input",
+        [
+            Some((0.00, 50.20)),
+            Some((0.00, 51.10)),
+            Some((0.20, 55.90)),
+        ],
+    ),
+    (
+        "57_ieee",
+        "output",
+        [
+            Some((0.00, 49.40)),
+            Some((0.00, 49.10)),
+            Some((0.05, 49.80)),
+        ],
+    ),
+    (
+        "57_ieee",
+        "program",
+        [Some((0.70, 0.10)), Some((2.20, 0.10)), Some((6.70, 0.20))],
+    ),
+    (
+        "89_pegase",
+        "input",
+        [
+            Some((0.00, 50.60)),
+            Some((0.00, 55.00)),
+            Some((0.30, 67.50)),
+        ],
+    ),
+    (
+        "89_pegase",
+        "output",
+        [
+            Some((0.00, 48.50)),
+            Some((0.00, 51.10)),
+            Some((0.00, 48.30)),
+        ],
+    ),
+    (
+        "89_pegase",
+        "program",
+        [Some((0.30, 0.00)), Some((0.80, 0.10)), Some((2.50, 0.10))],
+    ),
+];
+
+/// What Table 1 prints for a network, strategy and α: loss and infeasibility in percent.
+pub fn table_1(network: &str, strategy: &str, alpha: f64) -> Option<(f64, f64)> {
+    let column = TABLE_1_ALPHAS.iter().position(|a| *a == alpha)?;
+    let row = TABLE_1
+        .iter()
+        .find(|(n, s, _)| *n == network && *s == strategy)?;
+    row.2[column]
+}
+
+/// Table 2's tail shares q, in percent.
+pub const TABLE_2_TAILS: [f64; 11] = [
+    99.0, 90.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 1.0,
+];
+
+/// Table 2's α, in MWh.
+pub const TABLE_2_ALPHAS: [f64; 3] = [15.0, 25.0, 35.0];
+
+/// Table 2: for each α, mean and CVaR at 5% of the loss in percent, for each q.
+const TABLE_2: [[[f64; 11]; 2]; 3] = [
+    [
+        [
+            1.56, 1.56, 1.56, 1.70, 1.70, 1.70, 1.72, 1.72, 1.72, 1.72, 1.72,
+        ],
+        [
+            2.36, 2.36, 2.36, 1.78, 1.78, 1.78, 1.72, 1.72, 1.72, 1.72, 1.72,
+        ],
+    ],
+    [
+        [
+            4.90, 4.90, 4.90, 5.39, 5.39, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54,
+        ],
+        [
+            8.06, 8.06, 8.06, 5.96, 5.96, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54,
+        ],
+    ],
+    [
+        [
+            8.54, 8.54, 8.81, 9.03, 9.03, 9.03, 9.09, 9.44, 9.44, 9.44, 9.86,
+        ],
+        [
+            14.28, 14.28, 11.83, 10.89, 10.89, 10.89, 10.77, 10.33, 10.33, 10.33, 10.31,
+        ],
+    ],
+];
+
+/// What Table 2 prints for α and a tail share in percent: mean and CVaR at 5% of the loss, in percent.
+pub fn table_2(alpha: f64, tail_percent: f64) -> Option<(f64, f64)> {
+    let row = TABLE_2_ALPHAS.iter().position(|a| *a == alpha)?;
+    let column = TABLE_2_TAILS
+        .iter()
+        .position(|q| (q - tail_percent).abs() < 1e-9)?;
+    Some((TABLE_2[row][0][column], TABLE_2[row][1][column]))
+}
