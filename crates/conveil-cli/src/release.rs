@@ -209,6 +209,7 @@ impl<'i> Series<'i> {
                     report,
                 ))?;
             }
+            (Some(_), None, _) => terminal.say("warning: no curator report could be made of it"),
             _ => {}
         }
         let broken = opf.and_then(|opf| grid::broken_bound(self.inputs, opf, released.decided()));

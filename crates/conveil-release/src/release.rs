@@ -150,12 +150,13 @@ impl Solved {
         theta: &[f64],
         report: bool,
     ) -> Result<Solved> {
-        let (decided, report) = if report {
-            let curated = plan.curate(theta)?;
-            (curated.decided().clone(), Some(curated.report().clone()))
-        } else {
-            (plan.released().at(theta)?, None)
-        };
+        let decided = plan.released().at(theta)?;
+        // Whether there is a card must not hang on the report, which solves more than the released map.
+        let report = report.then(|| plan.report_on(&decided, theta));
+        if let Some(Err(conveil::Error::Cancelled)) = report {
+            return Err(conveil::Error::Cancelled.into());
+        }
+        let report = report.and_then(|report| report.ok());
         let cell = lattice.cell(&decided.answer)?;
         Ok(Solved {
             decided,
@@ -211,7 +212,7 @@ impl Released {
         &self.decided
     }
 
-    /// The curator's report, unless it was left out: private.
+    /// The curator's report, unless it was left out or could not be made: private.
     pub fn report(&self) -> Option<&CuratorReport> {
         self.report.as_ref()
     }

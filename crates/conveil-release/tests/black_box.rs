@@ -6,7 +6,7 @@ mod models;
 use conveil::ask::Privacy;
 use conveil::plan::Shape;
 use conveil_release::blackbox::{Settings, audit};
-use models::{T, ask, follower, plan, shape};
+use models::{T, ask, enveloped, follower, plan, shape, supply};
 
 /// The pair at which the noise is calibrated: y and y + d with ‖d‖ = 1 in the mechanism's norm.
 fn check(privacy: Privacy, rows: Option<Vec<Vec<f64>>>, d: &[f64], least: f64) {
@@ -51,6 +51,25 @@ mod no_mechanism_is_caught_spending_more_than_it_claims {
         check(Privacy::gaussian(1.0, 0.01), None, &[1.0], 0.4);
         check(Privacy::truncated_laplace(1.0, 0.01), None, &[1.0], 0.7);
         check(Privacy::laplace(1.0), None, &[0.5, -0.5], 0.7);
+    }
+
+    #[test]
+    fn under_an_envelope() {
+        // Where the price binds, the value moves by it: the pair is as far apart as the certificate allows.
+        let map = supply();
+        for (privacy, least) in [
+            (Privacy::laplace(1.0), 0.8),
+            (Privacy::gaussian(1.0, 0.01), 0.4),
+            (Privacy::truncated_laplace(1.0, 0.01), 0.7),
+        ] {
+            let plan = plan(&map, enveloped(privacy));
+            let found = audit(&plan, &[30.0], &[31.0], &Settings::default()).unwrap();
+            println!("envelope, {privacy:?}: {found}");
+            assert!(
+                !found.violated && found.epsilon_at_least >= least,
+                "{found}"
+            );
+        }
     }
 
     #[test]

@@ -4,12 +4,12 @@
 mod models;
 mod scratch;
 
-use conveil::ask::{Adjacency, Ask, Privacy, Query};
+use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder, DataMap};
 use conveil_release::ledger::{Budget, Charges, Ledger, NotDurable};
 use conveil_release::{Card, Error, Released, charge, not_private, release};
-use models::{T, ball, follower, limit, shape};
+use models::{T, ball, enveloped, follower, limit, shape, supply};
 use proptest::prelude::*;
 use scratch::Scratch;
 
@@ -58,14 +58,18 @@ enum Model {
     Quadratic,
     Shaped,
     Cone,
+    /// Certified: an envelope, and strong convexity with shaped noise.
+    Envelope,
+    Curved,
 }
 
 impl Model {
     fn map(self) -> AffineMap {
         match self {
             Model::Linear => limit(),
-            Model::Quadratic | Model::Shaped => follower(2),
+            Model::Quadratic | Model::Shaped | Model::Curved => follower(2),
             Model::Cone => ball(),
+            Model::Envelope => supply(),
         }
     }
 
@@ -75,6 +79,15 @@ impl Model {
             Model::Quadratic => Ask::new(Query::Variables(vec!["x".into()])),
             Model::Shaped => Ask::new(Query::Variables(vec!["x".into()])).shape(shape(T)),
             Model::Cone => Ask::new(Query::Sum(vec!["x".into()])),
+            Model::Envelope => return enveloped(privacy),
+            Model::Curved => {
+                return Ask::new(Query::Variables(vec!["x".into()]))
+                    .shaped_by_curvature()
+                    .adjacency(Adjacency::one_entry(1.0))
+                    .privacy(privacy)
+                    .sensitivity(Request::StrongConvexity)
+                    .feasible(0.9);
+            }
         };
         ask.adjacency(Adjacency::one_entry(1.0))
             .privacy(privacy)
@@ -86,7 +99,10 @@ impl Model {
     fn theta(self, share: f64) -> Vec<f64> {
         match self {
             Model::Linear => vec![100.0 * share - 20.0],
-            Model::Quadratic | Model::Shaped => vec![1100.0 * share - 550.0, 3.0],
+            Model::Quadratic | Model::Shaped | Model::Curved => {
+                vec![1100.0 * share - 550.0, 3.0]
+            }
+            Model::Envelope => vec![100.0 * share - 20.0],
             Model::Cone => vec![4.0 * share - 0.5],
         }
     }
@@ -110,7 +126,8 @@ proptest! {
     #[test]
     fn cards_of_adjacent_datasets_differ_in_the_answer_alone(
         model in prop_oneof![
-            Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone)
+            Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone),
+            Just(Model::Envelope), Just(Model::Curved)
         ],
         privacy in privacies(),
         first in 0.0..1.0f64,
@@ -131,8 +148,10 @@ proptest! {
             (released, head, masked(next.card()))
         });
         let [(a, head_a, next_a), (b, head_b, next_b)] = ended;
-        outcome(&a);
-        outcome(&b);
+        let statuses = [outcome(&a), outcome(&b)];
+        if plan.guarantee().basis().is_defined_everywhere() {
+            prop_assert_eq!(statuses, ["card", "card"]);
+        }
         prop_assert_eq!(head_a, head_b);
         prop_assert_eq!(&next_a, &next_b);
         if let (Ok(a), Ok(b)) = (&a, &b) {
@@ -223,6 +242,46 @@ fn the_decision_carries_the_released_number() {
                 assert!(released.decision().to_json().contains("\"private\": true"));
                 assert!(released.report().is_none());
             }
+        }
+    }
+}
+
+#[test]
+fn an_enveloped_decision_carries_the_released_number_too() {
+    // Above 0 the second source is marginal, and its price above the envelope's: the data are corrected. Below they are
+    // not, but for the noise's own room.
+    let map = supply();
+    let plan = Plan::new(&map, enveloped(Privacy::laplace(1.0))).unwrap();
+    let card = plan.guarantee().feasibility_text();
+    assert!(card.contains("within the envelope's correction"), "{card}");
+    for (need, at_the_data) in [(-8.0, true), (25.0, false)] {
+        for _ in 0..20 {
+            let released = release(&plan, &[need], &mut memory(), NAME).unwrap();
+            let correction = released.report().unwrap().correction.clone().unwrap();
+            assert_eq!(
+                correction.at_the_data, at_the_data,
+                "{need}: {correction:?}"
+            );
+            let x: Vec<f64> = released
+                .decision()
+                .values()
+                .iter()
+                .map(|v| v.value)
+                .collect();
+            assert_eq!(x.len(), 2, "the model's own variables alone");
+            let answer = released.card().answer()[0].value;
+            let paid = x[0] + 3.0 * x[1] + 2.5 * correction.distance;
+            assert!(
+                (paid - answer).abs() <= 1e-6 * answer.abs().max(1.0),
+                "{paid} {answer}"
+            );
+            let carried = x[0] + x[1];
+            let off = if at_the_data {
+                0.0
+            } else {
+                correction.distance
+            };
+            assert!((carried - need + off).abs() < 1e-6, "{carried}");
         }
     }
 }

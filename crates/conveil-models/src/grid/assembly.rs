@@ -28,6 +28,7 @@ pub(super) struct Assembly<'n> {
     pub(super) lines: Vec<Row>,
     generators: Vec<Row>,
     fixed: Vec<Row>,
+    flows: Vec<Row>,
     pub(super) costs: Vec<Row>,
     /// Second-order cones: name and rows right − terms.
     pub(super) cones: Vec<(String, Vec<Row>)>,
@@ -74,6 +75,7 @@ impl<'n> Assembly<'n> {
             lines: Vec::new(),
             generators,
             fixed,
+            flows: Vec::new(),
             costs: Vec::new(),
             cones: Vec::new(),
             q: Vec::new(),
@@ -95,7 +97,7 @@ impl<'n> Assembly<'n> {
         }
     }
 
-    /// Balances and limits in angles: flow = b·(ϑ_from − ϑ_to) − b·base·shift, ϑ in radians times the base power.
+    /// Balances and limits in angles: flow = b·(ϑ_from − ϑ_to − base·shift), ϑ in radians times the base power.
     pub(super) fn angles(&mut self, convention: Susceptance, angle_limits: bool) {
         let network = self.network;
         let base = network.base_mva();
@@ -125,15 +127,27 @@ impl<'n> Assembly<'n> {
         }
         for (index, branch) in network.branches().iter().enumerate() {
             let b = branch.susceptance(convention);
-            let offset = b * base * branch.shift;
-            let flow = difference(&columns, branch, b);
+            let mut flow = difference(&columns, branch, b);
+            if branch.shift != 0.0 {
+                // A flow of its own: b·base·shift can be a thousand times the limit, and would spoil the numbers.
+                let name = format!("flow of {}", network.branch_name(index));
+                let own = self.variable(name.clone());
+                let mut terms = difference(&columns, branch, 1.0);
+                terms.push((own, -1.0 / b));
+                self.flows.push(Row {
+                    name,
+                    terms,
+                    right: base * branch.shift,
+                    loads: Vec::new(),
+                });
+                flow = vec![(own, 1.0)];
+            }
             for (bus, sign) in [(branch.from, -1.0), (branch.to, 1.0)] {
                 let row = &mut balances[bus];
                 row.terms.extend(flow.iter().map(|&(j, v)| (j, sign * v)));
-                row.right += sign * offset;
             }
             if let Some(rate) = branch.rate_mw {
-                self.two_sided(index, "", &flow, (-rate + offset, rate + offset), &[]);
+                self.two_sided(index, "", &flow, (-rate, rate), &[]);
             }
             if angle_limits {
                 let angle = difference(&columns, branch, 1.0);
@@ -177,6 +191,7 @@ impl<'n> Assembly<'n> {
         let linear = |m: usize| Cone::Nonnegative(m);
         let families = [
             ("balances", self.balances, true),
+            ("flows over phase shifters", self.flows, true),
             ("fixed generators", self.fixed, true),
             ("generators", self.generators, false),
             ("lines", self.lines, false),

@@ -1,7 +1,7 @@
 //! Small models whose answers are known by hand.
 #![allow(dead_code)] // each test file uses its part
 
-use conveil::ask::{Adjacency, Ask, Privacy, Query};
+use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder};
 
@@ -36,6 +36,28 @@ pub fn limit() -> AffineMap {
     m.minimize(x.at(0));
     m.between("limits", l, x.at(0), 60.0);
     m.build_map().unwrap()
+}
+
+/// Two sources and a private need in public bounds: above 40 the plain program is infeasible, its envelope never.
+pub fn supply() -> AffineMap {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let need = m.parameter_within("need", -10.0, 60.0);
+    m.minimize(x.dot(&[1.0, 3.0]));
+    m.equal("balance", x.sum(), need);
+    for j in 0..2 {
+        m.between(&format!("source {j}"), -20.0, x.at(j), 20.0);
+    }
+    m.build_map().unwrap()
+}
+
+/// The cost of [`supply`] at a price of 2.5 for deviating from the need: Δ₁ = 2.5.
+pub fn enveloped(privacy: Privacy) -> Ask {
+    Ask::cost()
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(privacy)
+        .sensitivity(Request::Envelope { price: 2.5 })
+        .feasible(0.9)
 }
 
 /// max x₀ + 2x₁ − ½‖x‖² within a private radius.

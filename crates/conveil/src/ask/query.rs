@@ -167,7 +167,7 @@ fn refuse_witness(program: &Program, j: usize) -> Result<()> {
 }
 
 impl ResolvedQuery {
-    fn validate(&self, map: &dyn DataMap) -> Result<()> {
+    pub(crate) fn validate(&self, map: &dyn DataMap) -> Result<()> {
         let program = map.template();
         if self.rows.is_empty() || self.rows.iter().any(|r| r.is_empty()) {
             return Err(Error::input(

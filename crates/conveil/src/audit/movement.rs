@@ -141,6 +141,9 @@ impl fmt::Display for SensitivityReport {
         if self.tightness > 1.0 + super::loss::MARGIN {
             write!(f, ": MORE than the noise covers")?;
         }
+        if let Some(why) = super::report::loose(self.tightness, self.basis) {
+            write!(f, "\n  {why}")?;
+        }
         Ok(())
     }
 }

@@ -169,7 +169,10 @@ pub(super) fn collect(
         at_most: noise::clopper_pearson_upper(within, pairs, ALARM)?,
     };
     let promised_share = promised_share(plan, universe);
-    let above = answered().chain(&worst.loss).any(|l| l.above);
+    // Where an answer is promised for every dataset or for none, one side without an answer tells the two apart.
+    let told_apart = guarantee.basis().is_defined_everywhere()
+        && sampled.failures.iter().any(|failed| failed.sides == 1);
+    let above = told_apart || answered().chain(&worst.loss).any(|l| l.above);
     let verdict = match promised_share {
         Some(promised) if share.at_most < promised => Verdict::Flagged,
         Some(_) if above => Verdict::OutsideTheShare,
@@ -178,9 +181,12 @@ pub(super) fn collect(
     };
     let largest = worst.loss.map_or(0.0, |l| l.movement);
     let largest_sampled = answered().fold(0.0f64, |m, l| m.max(l.movement));
-    let audited_epsilon = answered()
-        .chain(&worst.loss)
-        .fold(0.0f64, |m, l| m.max(l.epsilon));
+    let audited_epsilon = if told_apart {
+        f64::INFINITY
+    } else {
+        let losses = answered().chain(&worst.loss);
+        losses.fold(0.0f64, |m, l| m.max(l.epsilon))
+    };
     let source = source(plan, universe);
     let witness = worst
         .found
@@ -289,6 +295,9 @@ impl AuditReport {
             Verdict::OutsideTheShare => format!(
                 "a pair has ε = {found}; the sampled basis promises ε = {claimed} for a share {promised} of pairs only, and this is one of the others"
             ),
+            Verdict::NoneFound if self.failures.iter().any(|f| f.sides == 1) => {
+                "no pair with two answers above the claim; but of some pairs one side only has an answer, which tells them apart, and the claim is for answers that were produced".into()
+            }
             Verdict::NoneFound => {
                 "no pair found above the claim; that is no proof that there is none".into()
             }
@@ -395,8 +404,31 @@ impl fmt::Display for AuditReport {
             f,
             "tightness: the largest movement is {} of the sensitivity in use",
             short(self.tightness, 4)
-        )
+        )?;
+        match loose(self.tightness, self.basis) {
+            Some(why) => write!(f, "\n  {why}"),
+            None => Ok(()),
+        }
     }
+}
+
+/// Below this share of the sensitivity a movement wants an explanation.
+const LOOSE: f64 = 0.01;
+
+/// Why the largest movement may be so small, for people.
+pub(super) fn loose(tightness: f64, basis: &str) -> Option<&'static str> {
+    if tightness >= LOOSE {
+        return None;
+    }
+    Some(match basis {
+        "certificate" => {
+            "less than 1%: a certificate covers data that these pairs do not reach (an envelope's price far above every price of the program, bounds or leverage that no pair attains), or the search was short"
+        }
+        "declared" => {
+            "less than 1%: the declared bound may be far too large, or the pairs do not reach where the answer moves"
+        }
+        _ => "less than 1%: the pairs do not reach where the answer moves, or the search was short",
+    })
 }
 
 /// Entries shown of a pair.

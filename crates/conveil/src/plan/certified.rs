@@ -73,8 +73,18 @@ impl Certified {
         }
     }
 
-    /// A dataset that is not one: what public solves run on.
-    fn public_data(&self, map: &dyn DataMap) -> Vec<f64> {
+    /// Datasets that are none: what public solves run on. The nominal or made-up one, and the ends of the bounds.
+    fn public_data(&self, map: &dyn DataMap) -> Vec<Vec<f64>> {
+        let mut datasets = vec![self.usual_data(map)];
+        let ends: Option<Vec<(f64, f64)>> = map.parameters().iter().map(|p| p.bounds()).collect();
+        if let Some(ends) = ends {
+            datasets.push(ends.iter().map(|e| e.0).collect());
+            datasets.push(ends.iter().map(|e| e.1).collect());
+        }
+        datasets
+    }
+
+    fn usual_data(&self, map: &dyn DataMap) -> Vec<f64> {
         if let Certified::Envelope(envelope) = self {
             return envelope.public_data();
         }
@@ -105,14 +115,19 @@ impl<'m> Skeleton<'m> {
             let counted = certified.clone_with(tolerance);
             let law = self.law_for(ask, privacy, counted.certificate().bound())?;
             let mut released = self.released_under(ask, law, &counted, tolerance)?;
-            let error = match released.rehearse(&public) {
-                Ok(error) => error,
-                // With a private cost another dataset may fit where this one does not.
-                Err(Error::NoiseDoesNotFit(_)) if matches!(counted, Certified::Radius(_)) => 0.0,
-                Err(other) => return Err(other),
-            };
+            let mut error = 0.0f64;
+            for public in &public {
+                error = error.max(match released.rehearse(public) {
+                    Ok(error) => error,
+                    // With a private cost another dataset may fit where this one does not.
+                    Err(Error::NoiseDoesNotFit(_)) if matches!(counted, Certified::Radius(_)) => {
+                        0.0
+                    }
+                    Err(other) => return Err(other),
+                });
+            }
             if !error.is_finite() {
-                return Err(self.unbounded_variable(&released, &public, &counted));
+                return Err(self.unbounded_variable(&released, &public[0], &counted));
             }
             if ROOM * error <= tolerance || last {
                 if !(error <= tolerance) {
@@ -161,7 +176,7 @@ impl<'m> Skeleton<'m> {
         )?
         .proving(Precision {
             measure: Measure::Value,
-            tolerance,
+            tolerance: f64::INFINITY,
             known: Vec::new(),
             inside: None,
         });
@@ -181,17 +196,23 @@ impl<'m> Skeleton<'m> {
                 certified
                     .precision(0.0)
                     .intervals(lifted.program(), Some(&program), f64::INFINITY);
-            let open = (0..program.columns()).find(|&j| !intervals.is_bounded(j))?;
+            let is_open = |j: &usize| !intervals.is_bounded(*j);
+            let open = (0..program.columns()).find(is_open)?;
             Some(program.variable_name(open))
         });
-        Error::refused(
-            format!("a certificate by {}", certified.certificate().name()),
-            format!(
-                "the solver's error cannot be bounded: {} has no public bounds",
-                name.map_or("a variable".into(), |n| format!("`{n}`"))
+        let what = format!("a certificate by {}", certified.certificate().name());
+        match name {
+            Some(name) => Error::refused(
+                what,
+                format!("the solver's error cannot be bounded: `{name}` has no public bounds"),
+                "public bounds on that variable, as wide as you like; slack variables of a loss are bounded by their cost under row-by-row methods",
             ),
-            "public bounds on every variable, as wide as you like",
-        )
+            None => Error::refused(
+                what,
+                "the solver's error cannot be bounded: the chance method or the risk measure adds variables that nothing bounds",
+                "an exact method (mass-box, row-by-row) and an exact risk measure",
+            ),
+        }
     }
 }
 

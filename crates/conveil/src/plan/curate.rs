@@ -31,8 +31,14 @@ impl Curated {
 }
 
 pub(super) fn curate(plan: &Plan<'_>, theta: &[f64]) -> Result<Curated> {
+    let decided = plan.released().at(theta)?;
+    let report = report(plan, &decided, theta)?;
+    Ok(Curated { decided, report })
+}
+
+/// The report on a decision that was made.
+pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
     let released = plan.released();
-    let decided = released.at(theta)?;
     let start = std::time::Instant::now();
     let optimum = solve::solve_checked(&decided.program, released.settings())?;
     let optimum_seconds = start.elapsed().as_secs_f64();
@@ -76,5 +82,5 @@ pub(super) fn curate(plan: &Plan<'_>, theta: &[f64]) -> Result<Curated> {
     let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
     let mut report = CuratorReport::new(plan, &own, &optimum, empirical, seconds);
     report.infeasible_at_the_data = at_the_data;
-    Ok(Curated { decided, report })
+    Ok(report)
 }

@@ -79,6 +79,15 @@ impl Basis {
         }
     }
 
+    /// Whether an answer is produced for every dataset or for none.
+    pub fn is_defined_everywhere(&self) -> bool {
+        self.defined_everywhere
+    }
+
+    pub(super) fn not_everywhere(&mut self) {
+        self.defined_everywhere = false;
+    }
+
     /// What an audit found, beside a claim that nothing supports.
     pub(super) fn audited(&mut self, found: &str) {
         self.statement = format!("{}; {found}", self.statement);

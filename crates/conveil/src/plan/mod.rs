@@ -70,6 +70,16 @@ impl<'m> Plan<'m> {
     /// this plan makes may be called private.
     pub fn paper_mode(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
         let mut ask = ask;
+        if !matches!(
+            ask.sensitivity,
+            None | Some(Request::Declared { .. } | Request::Sampled(_))
+        ) {
+            return Err(Error::refused(
+                "a certificate in paper mode",
+                "paper mode keeps the paper's calibration, which no certificate covers",
+                "a plan outside paper mode, or a declared or sampled sensitivity",
+            ));
+        }
         if let Some(Request::Sampled(sampled)) = &mut ask.sensitivity {
             sampled.universe = sampled.universe.recentred(theta)?;
             sampled.on = MapKind::Deterministic;
@@ -94,7 +104,7 @@ impl<'m> Plan<'m> {
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
         let guarantee = Guarantee::new(&ask, &released, basis, sensitivity);
         let own = released.plain().unwrap_or(&released);
-        let warnings = warnings::collect(own.map(), &ask, own);
+        let warnings = warnings::collect(map, own.map(), &ask, own);
         Ok(Plan {
             model: map,
             ask,
@@ -137,6 +147,11 @@ impl<'m> Plan<'m> {
     /// Does the private work on a dataset, releasing nothing.
     pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
         curate::curate(self, theta)
+    }
+
+    /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.
+    pub fn report_on(&self, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
+        curate::report(self, decided, theta)
     }
 }
 
@@ -225,6 +240,12 @@ impl<'m> Skeleton<'m> {
             own: None,
         };
         let curvature = || Curvature::of(map.template().p()).map(Arc::new);
+        // What a certificate inspects is what is solved.
+        let inspected = |skeleton: &mut Self| {
+            if let Some(affine) = map.affine() {
+                skeleton.map = Arc::new(affine.clone());
+            }
+        };
         match &ask.sensitivity {
             Some(Request::Envelope { price }) => {
                 let unit = skeleton.shape.row(0)[0].abs();
@@ -243,6 +264,7 @@ impl<'m> Skeleton<'m> {
             Some(Request::StrongConvexity) => {
                 let curvature = curvature();
                 let metric = skeleton.metric(curvature.as_deref());
+                inspected(&mut skeleton);
                 skeleton.certified = Some(Certified::StrongConvexity(StrongConvexity::new(
                     map, curvature, metric, &ask.risk, adjacency, norm,
                 )?));
@@ -250,6 +272,7 @@ impl<'m> Skeleton<'m> {
             Some(Request::RegularisedErm) => {
                 let curvature = curvature();
                 let metric = skeleton.metric(curvature.as_deref());
+                inspected(&mut skeleton);
                 skeleton.certified = Some(Certified::Erm(RegularisedErm::new(
                     map,
                     curvature,
@@ -314,11 +337,12 @@ impl<'m> Skeleton<'m> {
         if let Some(certified) = certified {
             let (released, certified) = self.certified(ask, privacy, certified)?;
             let certificate = certified.certificate();
-            return Ok((
-                released,
-                Basis::certificate(certificate),
-                certificate.bound(),
-            ));
+            let mut basis = Basis::certificate(certificate);
+            // A variable without bounds can make a proof fail on some data and not on others.
+            if !released.is_bounded() {
+                basis.not_everywhere();
+            }
+            return Ok((released, basis, certificate.bound()));
         }
         match request {
             Request::Declared { bound, reason } => {

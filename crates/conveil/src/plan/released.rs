@@ -9,7 +9,7 @@ use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
 use crate::rule::{Endpoints, Lift, Lifted, RowRule, Rule};
-use crate::sensitivity::{Envelope, Precision, interior};
+use crate::sensitivity::{Envelope, Precision, Proven, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::sync::Arc;
 
@@ -124,6 +124,9 @@ impl Decided {
     }
 }
 
+/// Solves around a point that is not proven good enough, at most.
+const REFINEMENTS: usize = 3;
+
 /// The tolerance tried first where a solve must be proven.
 const TIGHT: f64 = 1e-9;
 
@@ -143,6 +146,8 @@ pub struct ReleasedMap<'m> {
     splits: Vec<usize>,
     /// What every solve must be proven to meet.
     precision: Option<Precision>,
+    /// Every variable without curvature has an interval, at the public datasets.
+    bounded: bool,
     /// The envelope, and the user's own program for the tie-breaking second solve.
     envelope: Option<(Arc<Envelope>, Box<ReleasedMap<'m>>)>,
 }
@@ -168,6 +173,7 @@ impl<'m> ReleasedMap<'m> {
         Ok(ReleasedMap {
             splits: (0..design.splits()).collect(),
             precision: None,
+            bounded: true,
             envelope: None,
             map,
             query,
@@ -204,8 +210,11 @@ impl<'m> ReleasedMap<'m> {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
                 Outcome::Optimal(solution) => {
-                    let settled = self.settle(&program, &lifted, solution)?;
-                    worst = worst.max(settled.1.unwrap_or(0.0));
+                    let (_, proven) = self.settle(&program, &lifted, solution)?;
+                    if let Some(proven) = proven {
+                        worst = worst.max(proven.error);
+                        self.bounded &= proven.is_bounded;
+                    }
                     feasible.push(split);
                 }
                 Outcome::Infeasible(z) => {
@@ -224,7 +233,7 @@ impl<'m> ReleasedMap<'m> {
         };
         if self.precision.is_some() {
             let lifted = self.lifted(&program, first)?;
-            let point = interior(lifted.program(), &self.settings).map(|(point, _)| point);
+            let point = interior(lifted.program(), &self.settings);
             let moved = point.map(|point| match &self.envelope {
                 Some((envelope, _)) => envelope.inside_for_all(point),
                 None => point,
@@ -235,6 +244,11 @@ impl<'m> ReleasedMap<'m> {
         }
         self.splits = feasible;
         Ok(worst)
+    }
+
+    /// Whether no solve hangs on a variable without bounds.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.bounded
     }
 
     /// The model that is solved: under a certificate perhaps the user's with variables added behind.
@@ -347,12 +361,13 @@ impl<'m> ReleasedMap<'m> {
         let lift_seconds = start.elapsed().as_secs_f64();
         match self.solve_lifted(&lifted, split) {
             Outcome::Optimal(solution) => {
-                let (solution, error) = self.settle(program, &lifted, solution)?;
+                let (solution, proven) = self.settle(program, &lifted, solution)?;
+                let error = proven.map(|proven| proven.error);
                 if let (Some(error), Some(precision)) = (error, &self.precision)
                     && !(error <= precision.tolerance)
                 {
                     return Err(Error::Numerical(format!(
-                        "this solve is proven to within {error:.1e} of the optimum only, but the guarantee counts on {:.1e}",
+                        "this solve is proven to within {error:.2e} of the optimum only, but the guarantee counts on {:.2e}; data far larger than alpha, or than the public values that the tolerance was found on (nominal values and bounds), are hard to solve so closely",
                         precision.tolerance
                     )));
                 }
@@ -380,23 +395,44 @@ impl<'m> ReleasedMap<'m> {
         }
     }
 
-    /// Moves the point onto the equalities and, where a certificate counts on it, inside the cones; proves its error.
+    /// Moves the point onto the equalities and, where a certificate counts on it, inside the cones; proves its error,
+    /// and solves again around the point while that is too large.
     fn settle(
         &self,
         program: &Program,
         lifted: &Lifted,
         solution: Solution,
-    ) -> Result<(Solution, Option<f64>)> {
+    ) -> Result<(Solution, Option<Proven>)> {
         let mut solution = on_the_equalities(lifted, solution, &self.settings);
         let Some(precision) = &self.precision else {
             return Ok((solution, None));
         };
         let mean = self.design.holds_at_the_mean().then_some(program);
-        let proven = precision.prove(lifted.program(), &solution, mean, &self.settings)?;
-        solution.objective = lifted.program().objective(&proven.x);
-        solution.residuals = Residuals::of(lifted.program(), &proven.x, &solution.z);
-        solution.x = proven.x;
-        Ok((solution, Some(proven.error)))
+        let lifted_program = lifted.program();
+        let prove =
+            |solution: &Solution| precision.prove(lifted_program, solution, mean, &self.settings);
+        let mut proven = prove(&solution)?;
+        for _ in 0..REFINEMENTS {
+            if proven.error <= precision.tolerance || !proven.error.is_finite() {
+                break;
+            }
+            let settings = self.settings.tightened(TIGHT);
+            let Some(better) = refined(lifted_program, &solution, &settings) else {
+                break;
+            };
+            let better = on_the_equalities(lifted, better, &self.settings);
+            match prove(&better) {
+                Ok(again) if again.error < proven.error => {
+                    solution = better;
+                    proven = again;
+                }
+                _ => break,
+            }
+        }
+        solution.objective = lifted_program.objective(&proven.x);
+        solution.residuals = Residuals::of(lifted_program, &proven.x, &solution.z);
+        solution.x = proven.x.clone();
+        Ok((solution, Some(proven)))
     }
 
     /// M8a: the value is v_π either way, but a price that ties with π lets θ̃ stray from θ. The decision at θ̃ = θ is
@@ -418,11 +454,12 @@ impl<'m> ReleasedMap<'m> {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => None,
         };
-        let errors = |d: &Decided| d.proven_error.unwrap_or(0.0);
+        // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs.
+        let gap = best.proven_error.unwrap_or(0.0);
         let mut decided = best;
         let mut at_the_data = false;
         if let Some(own) = own
-            && own.objective <= decided.objective + errors(&decided) + errors(&own)
+            && own.objective <= decided.objective + gap
         {
             at_the_data = true;
             decided.mean = envelope.at_the_data(&own.mean, &theta);

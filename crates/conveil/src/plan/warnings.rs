@@ -8,7 +8,13 @@ use crate::solve::{self, Outcome};
 /// Above this size the recession test is left out, and the plan says so.
 const RECESSION_LIMIT: usize = 5_000;
 
-pub(super) fn collect(map: &dyn DataMap, ask: &Ask, released: &ReleasedMap<'_>) -> Vec<String> {
+/// `model` is the user's own, `map` the one that the released map solves: another one where the cost is private.
+pub(super) fn collect(
+    model: &dyn DataMap,
+    map: &dyn DataMap,
+    ask: &Ask,
+    released: &ReleasedMap<'_>,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     let template = map.template();
     if map.private_parts().p {
@@ -38,6 +44,10 @@ pub(super) fn collect(map: &dyn DataMap, ask: &Ask, released: &ReleasedMap<'_>) 
                 privacy.epsilon()
             ));
         }
+    }
+    if model.template().columns() != map.template().columns() {
+        // The radius checked the query, and that the priced directions are bounded.
+        return warnings;
     }
     let query = released.query();
     warnings.extend(Suspicion::new(map, query.rows(), query.slope.as_deref()).doubtful());

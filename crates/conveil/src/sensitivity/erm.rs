@@ -323,7 +323,7 @@ impl Losses {
             }
             largest = largest.max(constant);
         }
-        Ok(largest * (1.0 + 1e-9))
+        Ok(largest * (1.0 + 1e-6))
     }
 
     /// The largest |A_ij| over the admissible data.

@@ -9,6 +9,9 @@ use faer::Side;
 /// Up to this many released numbers the sign vectors are counted out.
 const SIGNS: usize = 12;
 
+/// Bounds stand this much above what was computed: P may be conditioned up to 10⁹.
+const ROUNDING: f64 = 1.0 + 1e-6;
+
 /// M, and how much it can stretch.
 #[derive(Clone, Debug)]
 pub(crate) struct Metric {
@@ -65,12 +68,12 @@ impl Metric {
             Norm::L1 => self.absolute,
             Norm::L2 => self.spectral,
         };
-        stretch * (1.0 + 1e-9)
+        stretch * ROUNDING
     }
 
     /// sup ‖My‖ over the y that firm non-expansiveness allows for one g: ‖y − g/2‖ ≤ ‖g‖/2.
     pub(crate) fn firm(&self, norm: Norm, g: &[f64]) -> f64 {
-        let size = crate::program::norm(g);
+        let size = ROUNDING * crate::program::norm(g);
         match norm {
             Norm::L2 => {
                 let image: Vec<f64> = self.rows.iter().map(|row| dot(row, g)).collect();
@@ -85,7 +88,7 @@ impl Metric {
 
     /// The same over all g = Σ wᵢgᵢ with ‖w‖₂ ≤ 1.
     pub(crate) fn firm_over_ball(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
-        let size = largest_singular(each) * (1.0 + 1e-9);
+        let size = largest_singular(each) * ROUNDING;
         match norm {
             Norm::L2 => self.stretch(Norm::L2) * size,
             Norm::L1 => {
@@ -99,7 +102,7 @@ impl Metric {
                 } else {
                     (images.len() as f64).sqrt() * largest_singular(&images)
                 };
-                0.5 * (image * (1.0 + 1e-9) + self.stretch(Norm::L1) * size)
+                0.5 * (image * ROUNDING + self.stretch(Norm::L1) * size)
             }
         }
     }

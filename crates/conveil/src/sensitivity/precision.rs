@@ -36,7 +36,7 @@ pub(crate) struct Curvature {
 }
 
 /// P ≻ 0 must hold with this margin, relative to its diagonal.
-const DEFINITE: f64 = 1e-11;
+const DEFINITE: f64 = 1e-9;
 
 /// The factor is dense: larger quadratic costs have no certificate.
 const LARGEST: usize = 3_000;
@@ -105,6 +105,8 @@ pub(crate) struct Proven {
     pub(crate) x: Vec<f64>,
     /// The proven error, in the measure.
     pub(crate) error: f64,
+    /// Every variable without curvature has an interval.
+    pub(crate) is_bounded: bool,
 }
 
 impl Precision {
@@ -145,7 +147,7 @@ impl Precision {
         let x = self.inside(program, &solution.x, settings)?;
         let intervals = self.intervals(program, mean, program.objective(&x));
         let z = into_the_dual_cone(program, &solution.z);
-        let z = self.absorb(program, &x, z, &intervals);
+        let (z, absorbed) = self.absorb(program, &x, z, &intervals);
         let slack = program.slack(&x);
         let residual = residual(program, &x, &z);
         // z's, an equality's rounding counted in full.
@@ -157,12 +159,11 @@ impl Precision {
                 _ => products.sum::<f64>().max(0.0),
             };
         }
-        let loose = |j: usize| {
-            if residual[j] == 0.0 {
-                0.0
-            } else {
-                residual[j].abs() * intervals.farthest(j, x[j])
-            }
+        // What was absorbed is rounding; what could not be is not bounded, whatever its residual happens to be here.
+        let loose = |j: usize| match (intervals.is_bounded(j), absorbed[j]) {
+            (true, _) => residual[j].abs() * intervals.farthest(j, x[j]),
+            (false, true) => 0.0,
+            (false, false) => f64::INFINITY,
         };
         let error = match &self.measure {
             Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
@@ -174,28 +175,36 @@ impl Precision {
                 0.5 * (r + (r * r + 4.0 * gap).sqrt())
             }
         };
-        Ok(Proven { x, error })
+        let bounded = |j: usize| self.is_curved(j) || intervals.is_bounded(j);
+        Ok(Proven {
+            is_bounded: (0..x.len()).all(bounded),
+            x,
+            error,
+        })
+    }
+
+    fn is_curved(&self, j: usize) -> bool {
+        match &self.measure {
+            Measure::Curved(curvature) => curvature.place(j).is_some(),
+            Measure::Value => false,
+        }
     }
 
     /// Multipliers changed so that no residual stays on a variable without bounds: a row that holds it takes it over,
-    /// the one with the fewest other variables whose multiplier may move that way.
+    /// the one with the fewest other variables whose multiplier may move that way. Returns which were taken over.
     fn absorb(
         &self,
         program: &Program,
         x: &[f64],
         mut z: Vec<f64>,
         intervals: &Intervals,
-    ) -> Vec<f64> {
-        let is_curved = |j: usize| match &self.measure {
-            Measure::Curved(curvature) => curvature.place(j).is_some(),
-            Measure::Value => false,
-        };
-        let residual = residual(program, x, &z);
+    ) -> (Vec<f64>, Vec<bool>) {
+        let mut absorbed = vec![false; x.len()];
         let open: Vec<usize> = (0..x.len())
-            .filter(|&j| residual[j] != 0.0 && !is_curved(j) && !intervals.is_bounded(j))
+            .filter(|&j| !self.is_curved(j) && !intervals.is_bounded(j))
             .collect();
         if open.is_empty() {
-            return z;
+            return (z, absorbed);
         }
         let curved = program.p().symmetric_times(x);
         let by_rows = program.a().by_rows();
@@ -222,31 +231,106 @@ impl Precision {
                 .find(|&&(i, v)| kind[i] == Some(true) || z[i] - own / v >= 0.0);
             if let Some(&(i, v)) = fits {
                 z[i] -= own / v;
+                absorbed[j] = true;
             }
         }
-        z
+        (z, absorbed)
     }
 
-    /// The point, moved towards one that lies inside every cone just as far as it slips outside.
+    /// The point, moved towards one that lies inside every cone just as far as it slips outside; where that is dear, the
+    /// optimum of the program with its cones a little smaller.
     fn inside(&self, program: &Program, x: &[f64], settings: &Settings) -> Result<Vec<f64>> {
         let slips = outside(program, x);
         if slips == 0.0 {
             return Ok(x.to_vec());
         }
-        let stored = self.inside.as_ref().and_then(|point| {
-            let depth = depth(program, point);
-            (depth > 0.0).then(|| (point.clone(), depth))
+        let stored = self.inside.as_ref();
+        let stored = stored.filter(|point| depth(program, point) > 0.0).cloned();
+        let moved = stored.or_else(|| interior(program, settings)).map(|point| {
+            let share = share_towards(program, x, &point);
+            let pairs = x.iter().zip(&point);
+            pairs
+                .map(|(x, p)| x + share * (p - x))
+                .collect::<Vec<f64>>()
         });
-        let Some((point, depth)) = stored.or_else(|| interior(program, settings)) else {
-            return Err(Error::Numerical(
-                "the answer lies outside the constraints by rounding, and no point inside all of them was found to move it towards".into(),
-            ));
-        };
-        let share = slips / (slips + depth);
-        Ok(x.iter()
-            .zip(&point)
-            .map(|(x, p)| x + share * (p - x))
-            .collect())
+        let value = program.objective(x);
+        let dear = (CHEAP * (1.0 + value.abs())).min(0.1 * self.tolerance);
+        match moved {
+            Some(moved) if program.objective(&moved) <= value + dear => Ok(moved),
+            moved => {
+                let shrunk = shrunk_optimum(program, slips, settings);
+                let cost = |x: &Vec<f64>| program.objective(x);
+                let points = moved.into_iter().chain(shrunk);
+                points.min_by(|a, b| cost(a).total_cmp(&cost(b))).ok_or_else(|| {
+                    Error::Numerical(
+                        "the answer lies outside the constraints by rounding, and no point inside all of them was found to move it towards (two limits that meet are better written as an equality)".into(),
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// Moving a point inside is cheap below this share of its value.
+const CHEAP: f64 = 1e-9;
+
+/// The optimum with b − σe in place of b, σ a few times `slips`: inside every cone of the program itself.
+fn shrunk_optimum(program: &Program, slips: f64, settings: &Settings) -> Option<Vec<f64>> {
+    let mut b = program.b().to_vec();
+    let mut cones = Vec::new();
+    for block in program.constraints() {
+        let (e, _) = block.cone().interior();
+        let shrunk = b[block.range()].iter_mut().zip(&e);
+        shrunk.for_each(|(b, e)| *b -= 4.0 * slips * e);
+        cones.push(block.cone().clone());
+    }
+    let shrunk = Program::assembled(
+        program.p().clone(),
+        program.q().to_vec(),
+        program.a().clone(),
+        b,
+        program.constant(),
+        cones,
+    );
+    match solve::solve(&shrunk, settings) {
+        Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => {
+            (outside(program, &solution.x) == 0.0).then_some(solution.x)
+        }
+        _ => None,
+    }
+}
+
+/// The program in d = x − x₀: the numbers at its optimum are small, and a solver's relative tolerance goes further.
+/// Returns the better point with its multipliers.
+pub(crate) fn refined(
+    program: &Program,
+    solution: &Solution,
+    settings: &Settings,
+) -> Option<Solution> {
+    let x = &solution.x;
+    let px = program.p().symmetric_times(x);
+    let q = px.iter().zip(program.q()).map(|(p, q)| p + q).collect();
+    let cones = program.constraints().iter().map(|c| c.cone().clone());
+    let near = Program::assembled(
+        program.p().clone(),
+        q,
+        program.a().clone(),
+        program.slack(x),
+        0.0,
+        cones.collect(),
+    );
+    match solve::solve(&near, settings) {
+        Outcome::Optimal(step) | Outcome::Inaccurate(step) => {
+            let x: Vec<f64> = x.iter().zip(&step.x).map(|(x, d)| x + d).collect();
+            Some(Solution {
+                objective: program.objective(&x),
+                residuals: crate::solve::Residuals::of(program, &x, &step.z),
+                x,
+                z: step.z,
+                iterations: solution.iterations + step.iterations,
+            })
+        }
+        _ => None,
     }
 }
 
@@ -291,6 +375,46 @@ fn outside(program: &Program, x: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
+/// The smallest share of the way from `x` to a point inside that ends inside every cone.
+fn share_towards(program: &Program, x: &[f64], point: &[f64]) -> f64 {
+    let (from, to) = (program.slack(x), program.slack(point));
+    let mut share = 0.0f64;
+    for block in program.constraints() {
+        match block.cone() {
+            Cone::Zero(_) => {}
+            Cone::Nonnegative(_) => {
+                for i in block.range().filter(|&i| from[i] < 0.0) {
+                    share = share.max(-from[i] / (to[i] - from[i]));
+                }
+            }
+            cone => {
+                let fits = |share: f64| {
+                    let at = block.range().map(|i| from[i] + share * (to[i] - from[i]));
+                    cone.violation(&at.collect::<Vec<f64>>(), Against::Primal) == 0.0
+                };
+                if fits(share) {
+                    continue;
+                }
+                let (mut low, mut high) = (share, 1.0);
+                while high - low > 1e-3 * high && high > 1e-15 {
+                    let mid = if low > 0.0 {
+                        (low * high).sqrt()
+                    } else {
+                        1e-2 * high
+                    };
+                    if fits(mid) {
+                        high = mid;
+                    } else {
+                        low = mid;
+                    }
+                }
+                share = high;
+            }
+        }
+    }
+    (share * (1.0 + 1e-9)).min(1.0)
+}
+
 /// The largest σ, up to a factor of two, with b − Ax − σe ∈ K; 0 if the point is not inside.
 fn depth(program: &Program, x: &[f64]) -> f64 {
     let slack = program.slack(x);
@@ -319,7 +443,7 @@ fn depth(program: &Program, x: &[f64]) -> f64 {
 }
 
 /// A point inside every cone: the largest σ, up to the size of b, with b − Ax − σe ∈ K.
-pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<(Vec<f64>, f64)> {
+pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
     let (m, n) = (program.rows(), program.columns());
     let mut triplets: Vec<(usize, usize, f64)> = program.a().entries().collect();
     let mut cones = Vec::new();
@@ -342,8 +466,7 @@ pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<(Vec<f6
         Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => solution.x[..n].to_vec(),
         _ => return None,
     };
-    let depth = depth(program, &point);
-    (depth > 0.0).then_some((point, depth))
+    (depth(program, &point) > 0.0).then_some(point)
 }
 
 #[cfg(test)]
@@ -473,7 +596,8 @@ mod tests {
         let mut bare = Intervals::unbounded(2);
         bare.propagate(&program, Vec::new());
         assert!(!bare.is_bounded(1));
-        let z = precision.absorb(&program, &solution.x, solution.z.clone(), &bare);
+        let (z, absorbed) = precision.absorb(&program, &solution.x, solution.z.clone(), &bare);
+        assert_eq!(absorbed, [false, true]);
         let left = residual(&program, &solution.x, &z);
         assert!(left[1].abs() < 1e-15, "{left:?}");
     }

@@ -109,6 +109,7 @@ impl Radius {
                 "recourse variables and constraints that hold with noise only",
             );
         }
+        priced_row(affine).validate(map)?;
         let each = radii(affine, settings)?;
         let reach = match adjacency {
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
@@ -179,6 +180,19 @@ impl Certificate for Radius {
 
     fn norm(&self) -> Norm {
         Norm::L1
+    }
+}
+
+/// The cost as a query, at made-up prices: what M2 refuses of a public cost it refuses of a private one.
+fn priced_row(affine: &AffineMap) -> ResolvedQuery {
+    let private = affine.private_costs();
+    let row = affine.template().q().iter().enumerate();
+    let row = row.map(|(j, q)| (j, if private[j] { q + 1.0 } else { *q }));
+    ResolvedQuery {
+        rows: vec![row.filter(|t| t.1 != 0.0).collect()],
+        labels: vec![COST.into()],
+        slope: None,
+        value_factor: None,
     }
 }
 

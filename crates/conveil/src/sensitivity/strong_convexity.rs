@@ -27,8 +27,6 @@ pub struct StrongConvexity {
     /// sup ‖g‖₂.
     reach: f64,
     solver: f64,
-    /// Every variable is curved: over a public set that is not empty there is always one optimum.
-    everywhere: bool,
     /// What the bound is on.
     of: &'static str,
 }
@@ -76,7 +74,6 @@ impl StrongConvexity {
         if risk.weighs_cvar() || risk.has_limit() {
             return refuse("CVaR ties the private costs to the noise".into());
         }
-        let everywhere = curvature.columns.len() == affine.template().columns();
         let costs = cost_moves(affine, &curvature)?;
         let (bound, reach) = over_adjacency(affine, adjacency, &metric, norm, &costs)?;
         if !(bound > 0.0) {
@@ -89,7 +86,6 @@ impl StrongConvexity {
             stretch: metric.stretch(norm),
             reach,
             solver: 0.0,
-            everywhere,
             of: metric.measures(),
         })
     }
@@ -131,10 +127,6 @@ impl Certificate for StrongConvexity {
 
     fn norm(&self) -> Norm {
         self.norm
-    }
-
-    fn defined_everywhere(&self) -> bool {
-        self.everywhere
     }
 }
 
