@@ -9,7 +9,7 @@ use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
 use crate::rule::{Endpoints, Lift, Lifted, RowRule, Rule};
-use crate::sensitivity::{Envelope, Precision, Proven, interior, refined};
+use crate::sensitivity::{Envelope, Precision, Proven, Solver, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::sync::Arc;
 
@@ -210,7 +210,7 @@ impl<'m> ReleasedMap<'m> {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
                 Outcome::Optimal(solution) => {
-                    let (_, proven) = self.settle(&program, &lifted, solution)?;
+                    let (_, proven) = self.settle(&program, &lifted, solution, split)?;
                     if let Some(proven) = proven {
                         worst = worst.max(proven.error);
                         self.bounded &= proven.is_bounded;
@@ -361,7 +361,7 @@ impl<'m> ReleasedMap<'m> {
         let lift_seconds = start.elapsed().as_secs_f64();
         match self.solve_lifted(&lifted, split) {
             Outcome::Optimal(solution) => {
-                let (solution, proven) = self.settle(program, &lifted, solution)?;
+                let (solution, proven) = self.settle(program, &lifted, solution, split)?;
                 let error = proven.map(|proven| proven.error);
                 if let (Some(error), Some(precision)) = (error, &self.precision)
                     && !(error <= precision.tolerance)
@@ -402,6 +402,7 @@ impl<'m> ReleasedMap<'m> {
         program: &Program,
         lifted: &Lifted,
         solution: Solution,
+        split: usize,
     ) -> Result<(Solution, Option<Proven>)> {
         let mut solution = on_the_equalities(lifted, solution, &self.settings);
         let Some(precision) = &self.precision else {
@@ -409,15 +410,26 @@ impl<'m> ReleasedMap<'m> {
         };
         let mean = self.design.holds_at_the_mean().then_some(program);
         let lifted_program = lifted.program();
-        let prove =
-            |solution: &Solution| precision.prove(lifted_program, solution, mean, &self.settings);
+        let again = |program: Program| {
+            let near = lifted.with_program(program);
+            match self.solve_lifted(&near, split) {
+                Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => {
+                    Some(on_the_equalities(&near, solution, &self.settings))
+                }
+                _ => None,
+            }
+        };
+        let solver = Solver {
+            solve: &again,
+            settings: &self.settings,
+        };
+        let prove = |solution: &Solution| precision.prove(lifted_program, solution, mean, &solver);
         let mut proven = prove(&solution)?;
         for _ in 0..REFINEMENTS {
             if proven.error <= precision.tolerance || !proven.error.is_finite() {
                 break;
             }
-            let settings = self.settings.tightened(TIGHT);
-            let Some(better) = refined(lifted_program, &solution, &settings) else {
+            let Some(better) = refined(lifted_program, &solution, &solver) else {
                 break;
             };
             let better = on_the_equalities(lifted, better, &self.settings);

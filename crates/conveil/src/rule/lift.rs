@@ -345,6 +345,14 @@ impl Lifted {
         &self.program
     }
 
+    /// The same rows with other numbers.
+    pub(crate) fn with_program(&self, program: Program) -> Lifted {
+        Lifted {
+            program,
+            ..self.clone()
+        }
+    }
+
     /// For each lifted row, the row of the deterministic program it stems from.
     pub fn origins(&self) -> &[Option<usize>] {
         &self.origins

@@ -17,7 +17,7 @@ pub use declared::Declared;
 pub use envelope::Envelope;
 pub use erm::RegularisedErm;
 pub(crate) use metric::{Metric, shape_of_curvature};
-pub(crate) use precision::{Curvature, Measure, Precision, Proven, interior, refined};
+pub(crate) use precision::{Curvature, Measure, Precision, Proven, Solver, interior, refined};
 pub use radius::Radius;
 pub use sampled::{Estimate, Pairs, estimate};
 pub use strong_convexity::StrongConvexity;

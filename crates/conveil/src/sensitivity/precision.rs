@@ -99,6 +99,22 @@ impl Curvature {
     }
 }
 
+/// How programs of one structure are solved: the best point, whatever its residuals.
+pub(crate) struct Solver<'s> {
+    pub(crate) solve: &'s dyn Fn(Program) -> Option<Solution>,
+    pub(crate) settings: &'s Settings,
+}
+
+impl Solver<'_> {
+    /// As it stands.
+    pub(crate) fn plain(program: &Program, settings: &Settings) -> Option<Solution> {
+        match solve::solve(program, settings) {
+            Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => Some(solution),
+            _ => None,
+        }
+    }
+}
+
 /// A solve and what is proven of it.
 pub(crate) struct Proven {
     /// Moved onto the feasible set.
@@ -142,9 +158,9 @@ impl Precision {
         program: &Program,
         solution: &Solution,
         mean: Option<&Program>,
-        settings: &Settings,
+        solver: &Solver<'_>,
     ) -> Result<Proven> {
-        let x = self.inside(program, &solution.x, settings)?;
+        let x = self.inside(program, &solution.x, solver)?;
         let intervals = self.intervals(program, mean, program.objective(&x));
         let z = into_the_dual_cone(program, &solution.z);
         let (z, absorbed) = self.absorb(program, &x, z, &intervals);
@@ -239,26 +255,28 @@ impl Precision {
 
     /// The point, moved towards one that lies inside every cone just as far as it slips outside; where that is dear, the
     /// optimum of the program with its cones a little smaller.
-    fn inside(&self, program: &Program, x: &[f64], settings: &Settings) -> Result<Vec<f64>> {
+    fn inside(&self, program: &Program, x: &[f64], solver: &Solver<'_>) -> Result<Vec<f64>> {
         let slips = outside(program, x);
         if slips == 0.0 {
             return Ok(x.to_vec());
         }
         let stored = self.inside.as_ref();
         let stored = stored.filter(|point| depth(program, point) > 0.0).cloned();
-        let moved = stored.or_else(|| interior(program, settings)).map(|point| {
-            let share = share_towards(program, x, &point);
-            let pairs = x.iter().zip(&point);
-            pairs
-                .map(|(x, p)| x + share * (p - x))
-                .collect::<Vec<f64>>()
-        });
+        let moved = stored
+            .or_else(|| interior(program, solver.settings))
+            .map(|point| {
+                let share = share_towards(program, x, &point);
+                let pairs = x.iter().zip(&point);
+                pairs
+                    .map(|(x, p)| x + share * (p - x))
+                    .collect::<Vec<f64>>()
+            });
         let value = program.objective(x);
         let dear = (CHEAP * (1.0 + value.abs())).min(0.1 * self.tolerance);
         match moved {
             Some(moved) if program.objective(&moved) <= value + dear => Ok(moved),
             moved => {
-                let shrunk = shrunk_optimum(program, slips, settings);
+                let shrunk = shrunk_optimum(program, slips, solver);
                 let cost = |x: &Vec<f64>| program.objective(x);
                 let points = moved.into_iter().chain(shrunk);
                 points.min_by(|a, b| cost(a).total_cmp(&cost(b))).ok_or_else(|| {
@@ -275,7 +293,7 @@ impl Precision {
 const CHEAP: f64 = 1e-9;
 
 /// The optimum with b − σe in place of b, σ a few times `slips`: inside every cone of the program itself.
-fn shrunk_optimum(program: &Program, slips: f64, settings: &Settings) -> Option<Vec<f64>> {
+fn shrunk_optimum(program: &Program, slips: f64, solver: &Solver<'_>) -> Option<Vec<f64>> {
     let mut b = program.b().to_vec();
     let mut cones = Vec::new();
     for block in program.constraints() {
@@ -292,12 +310,8 @@ fn shrunk_optimum(program: &Program, slips: f64, settings: &Settings) -> Option<
         program.constant(),
         cones,
     );
-    match solve::solve(&shrunk, settings) {
-        Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => {
-            (outside(program, &solution.x) == 0.0).then_some(solution.x)
-        }
-        _ => None,
-    }
+    let solution = (solver.solve)(shrunk)?;
+    (outside(program, &solution.x) == 0.0).then_some(solution.x)
 }
 
 /// The program in d = x − x₀: the numbers at its optimum are small, and a solver's relative tolerance goes further.
@@ -305,7 +319,7 @@ fn shrunk_optimum(program: &Program, slips: f64, settings: &Settings) -> Option<
 pub(crate) fn refined(
     program: &Program,
     solution: &Solution,
-    settings: &Settings,
+    solver: &Solver<'_>,
 ) -> Option<Solution> {
     let x = &solution.x;
     let px = program.p().symmetric_times(x);
@@ -319,19 +333,15 @@ pub(crate) fn refined(
         0.0,
         cones.collect(),
     );
-    match solve::solve(&near, settings) {
-        Outcome::Optimal(step) | Outcome::Inaccurate(step) => {
-            let x: Vec<f64> = x.iter().zip(&step.x).map(|(x, d)| x + d).collect();
-            Some(Solution {
-                objective: program.objective(&x),
-                residuals: crate::solve::Residuals::of(program, &x, &step.z),
-                x,
-                z: step.z,
-                iterations: solution.iterations + step.iterations,
-            })
-        }
-        _ => None,
-    }
+    let step = (solver.solve)(near)?;
+    let x: Vec<f64> = x.iter().zip(&step.x).map(|(x, d)| x + d).collect();
+    Some(Solution {
+        objective: program.objective(&x),
+        residuals: crate::solve::Residuals::of(program, &x, &step.z),
+        x,
+        z: step.z,
+        iterations: solution.iterations + step.iterations,
+    })
 }
 
 /// Px + q + A'z.
@@ -538,7 +548,12 @@ mod tests {
             }
             let precision = precision(&program);
             let settings = Settings::default();
-            let proven = precision.prove(&program, &spoilt, None, &settings).unwrap();
+            let solve = |p: Program| Solver::plain(&p, &settings);
+            let solver = Solver {
+                solve: &solve,
+                settings: &settings,
+            };
+            let proven = precision.prove(&program, &spoilt, None, &solver).unwrap();
             assert!(outside(&program, &proven.x) <= 1e-12, "moved inside");
             let truth = match &precision.measure {
                 Measure::Value => program.objective(&proven.x) - best.objective,
@@ -571,7 +586,13 @@ mod tests {
             let program = random_program(&mut sampler, index % 2 == 0);
             let best = solved(&program);
             let precision = precision(&program);
-            let proven = precision.prove(&program, &best, None, &Settings::default());
+            let settings = Settings::default();
+            let solve = |p: Program| Solver::plain(&p, &settings);
+            let solver = Solver {
+                solve: &solve,
+                settings: &settings,
+            };
+            let proven = precision.prove(&program, &best, None, &solver);
             let error = proven.unwrap().error;
             // A distance is the root of a gap.
             let limit = if index % 2 == 0 { 2e-4 } else { 1e-7 };

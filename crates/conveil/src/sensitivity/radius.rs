@@ -7,7 +7,7 @@
 use super::Certificate;
 use super::envelope::solver_text;
 use super::intervals::Intervals;
-use super::precision::{Measure, Precision};
+use super::precision::{Measure, Precision, Solver};
 use crate::ask::{Adjacency, Norm, Query, ResolvedQuery};
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -280,7 +280,12 @@ fn largest_over(base: &Program, row: &[f64], sign: f64, settings: &Settings) -> 
         known: Vec::new(),
         inside: None,
     };
-    let proven = precision.prove(&program, &solution, None, settings).ok()?;
+    let plain = |program: Program| Solver::plain(&program, settings);
+    let solver = Solver {
+        solve: &plain,
+        settings,
+    };
+    let proven = precision.prove(&program, &solution, None, &solver).ok()?;
     let bound = -program.objective(&proven.x) + proven.error;
     bound.is_finite().then_some(bound * (1.0 + 1e-9))
 }

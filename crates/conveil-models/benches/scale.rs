@@ -1,0 +1,82 @@
+//! Program perturbation on large networks against the deterministic solve by the same solver, in one run.
+//!
+//! The case files come from the directory in `CONVEIL_PGLIB`; names may be given as arguments.
+
+use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
+use conveil::plan::Plan;
+use conveil::program::DataMap;
+use conveil::solve::{Settings, solve_checked};
+use conveil_grid::matpower;
+use conveil_models::grid::Opf;
+use std::time::Instant;
+
+const CASES: [&str; 4] = ["2869_pegase", "9241_pegase", "13659_pegase", "30000_goc"];
+
+fn main() {
+    let Some(directory) = std::env::var_os("CONVEIL_PGLIB") else {
+        println!("scale: skipped, CONVEIL_PGLIB names no directory of case files");
+        return;
+    };
+    let named: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    let cases: Vec<&str> = if named.is_empty() {
+        CASES.to_vec()
+    } else {
+        named.iter().map(String::as_str).collect()
+    };
+    println!(
+        "network           buses  lines  read s  deterministic s  program s  ratio  loss %  peak GiB"
+    );
+    for case in cases {
+        let path = std::path::Path::new(&directory).join(format!("pglib_opf_case{case}.m"));
+        match run(&path, case) {
+            Ok(line) => println!("{line}"),
+            Err(why) => println!("{case:<16}  {why}"),
+        }
+    }
+}
+
+fn run(path: &std::path::Path, case: &str) -> Result<String, String> {
+    let start = Instant::now();
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let network = matpower::read(case, &text).map_err(|e| e.to_string())?;
+    let opf = Opf::of(network).build().map_err(|e| e.to_string())?;
+    let read = start.elapsed().as_secs_f64();
+    let theta = opf.nominal();
+    let program = opf.at(&theta).map_err(|e| e.to_string())?;
+    let start = Instant::now();
+    let optimum = solve_checked(&program, &Settings::default()).map_err(|e| e.to_string())?;
+    let deterministic = start.elapsed().as_secs_f64();
+    let ask = Ask::cost()
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(Privacy::laplace(1.0))
+        .sensitivity(Request::Declared {
+            bound: Bound::PerAlpha(opf.largest_cost()),
+            reason: "the largest cost of a unit".into(),
+        })
+        .feasible(0.99);
+    let plan = Plan::new(&opf, ask).map_err(|e| e.to_string())?;
+    let start = Instant::now();
+    let decided = plan.released().at(&theta);
+    let perturbed = start.elapsed().as_secs_f64();
+    let decided = decided
+        .map_err(|e| format!("deterministic {deterministic:.1} s; after {perturbed:.1} s: {e}"))?;
+    Ok(format!(
+        "{case:<16} {:>6} {:>6} {read:>7.2} {deterministic:>16.2} {perturbed:>10.2} {:>6.2} {:>7.3} {:>9.2}",
+        opf.network().buses().len(),
+        opf.network().branches().len(),
+        perturbed / deterministic,
+        100.0 * (decided.objective / optimum.objective - 1.0),
+        peak_gib().unwrap_or(f64::NAN),
+    ))
+}
+
+/// The process's largest resident memory so far, where the system tells.
+fn peak_gib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / (1024.0 * 1024.0))
+}
