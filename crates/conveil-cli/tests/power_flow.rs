@@ -481,3 +481,18 @@ fn a_seeded_series_repeats() {
     assert_eq!(answers.len(), 2);
     assert_ne!(answers[0], answers[1]);
 }
+
+/// The envelope serves corrected demands where the noise leaves no room for the real ones: no draw meets those.
+#[test]
+fn a_correction_of_demands_is_never_feasible_for_the_demands_themselves() {
+    let place = directory("opf-corrected");
+    write(
+        &place.join("spec.toml"),
+        spec("network = \"30_ieee\"", 3.0, BOUNDS, &envelope(60.0)),
+    );
+    let report = json(&place, &["solve", "spec.toml"]);
+    assert!(number(&report["correction"], "distance") > 1.0);
+    let measured = &report["infeasible_at_the_data"];
+    assert_eq!(number(&measured["exact"], "probability"), 1.0, "{measured}");
+    assert!(number(&report, "certified") <= 0.01 * (1.0 + 1e-9));
+}

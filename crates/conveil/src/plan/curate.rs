@@ -1,8 +1,9 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
 use super::empirical::empirical_violation;
-use super::{CuratorReport, Decided, Plan};
+use super::{CuratorReport, Decided, Empirical, Plan, ReleasedMap};
 use crate::error::Result;
+use crate::program::Cone;
 use crate::solve::{self, Batch};
 
 /// Draws of the empirical check, at most.
@@ -68,6 +69,9 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
     let own = released.own_view(decided.clone(), theta)?;
     // M8a: the promise is for corrected data; what it means for the data themselves is the curator's to know.
     let at_the_data = match &decided.correction {
+        Some(correction) if !correction.at_the_data && misses_equalities(&own, released) => {
+            Some(Empirical::Exact { probability: 1.0 })
+        }
         Some(correction) if !correction.at_the_data => Some(empirical_violation(
             &own.program,
             &own.mean,
@@ -83,4 +87,15 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
     let mut report = CuratorReport::new(plan, &own, &optimum, empirical, seconds);
     report.infeasible_at_the_data = at_the_data;
     Ok(report)
+}
+
+/// AX = 0: no noise moves an equality. One that the mean misses at these data is missed by every decision.
+fn misses_equalities(own: &Decided, released: &ReleasedMap<'_>) -> bool {
+    let slip = released.settings().tolerance() * own.residuals.primal_scale;
+    let slack = own.program.slack(&own.mean);
+    let blocks = own.program.constraints().iter();
+    blocks
+        .filter(|block| matches!(block.cone(), Cone::Zero(_)))
+        .flat_map(|block| block.range())
+        .any(|i| slack[i].abs() > slip)
 }
