@@ -89,9 +89,10 @@ impl<'a> Cell<'a> {
                         ..self.blank(strategy)
                     };
                 }
-                let percent = |loss: f64| 100.0 * loss / comparison.optimum.abs();
-                row.limit_percent = Some(percent(-scale * (2.0 * settings.eta).ln()));
-                row.best_split_percent = self.best_split(&comparison, scale).map(percent);
+                let size = comparison.optimum.abs();
+                let percent = |loss: f64| (size > 1e-9).then(|| 100.0 * loss / size);
+                row.limit_percent = percent(-scale * (2.0 * settings.eta).ln());
+                row.best_split_percent = self.best_split(&comparison, scale).and_then(percent);
                 row.sampled_boxes = boxes.clone();
             }
             rows.push(row);
