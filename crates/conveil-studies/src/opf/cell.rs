@@ -89,10 +89,10 @@ impl<'a> Cell<'a> {
                         ..self.blank(strategy)
                     };
                 }
-                let size = comparison.optimum.abs();
-                let percent = |loss: f64| (size > 1e-9).then(|| 100.0 * loss / size);
-                row.limit_percent = percent(-scale * (2.0 * settings.eta).ln());
-                row.best_split_percent = self.best_split(&comparison, scale).and_then(percent);
+                let limit = -scale * (2.0 * settings.eta).ln();
+                let best = self.best_split(&comparison, scale);
+                row.limit_percent = percent(limit, comparison.optimum);
+                row.best_split_percent = best.and_then(|b| percent(b, comparison.optimum));
                 row.sampled_boxes = boxes.clone();
             }
             rows.push(row);
@@ -225,6 +225,11 @@ enum Drawn {
     Loss(f64),
     Infeasible,
     Refused,
+}
+
+/// A loss in percent of the optimum, where that has a size.
+fn percent(loss: f64, optimum: f64) -> Option<f64> {
+    (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs())
 }
 
 /// Mean and standard deviation.
