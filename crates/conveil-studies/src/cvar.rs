@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::paper;
 use crate::patience::settle;
+use crate::percent_of;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series, Shape};
 
 /// The stream of the seed that chooses the units.
@@ -338,7 +339,7 @@ impl fmt::Display for Table {
             "STUDY cvar: the joint generation of {} units, CVaR of the cost at q; ε = {}, η = {}%, sensitivity declared as α",
             settings.units.len(),
             settings.epsilon,
-            100.0 * settings.eta
+            percent_of(settings.eta)
         )?;
         writeln!(
             f,

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::paper;
 use crate::patience::settle;
+use crate::percent_of;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series};
 
 /// The curves end this many scales beyond the outermost centre: e^{−10} of the mass is left out.
@@ -282,7 +283,7 @@ impl fmt::Display for Densities {
             f,
             "STUDY density: the released cost for three adjacent demands; α = {} MWh, η = {}%, sensitivity declared as α·c_max",
             settings.alpha,
-            100.0 * settings.eta
+            percent_of(settings.eta)
         )?;
         writeln!(
             f,

@@ -19,3 +19,8 @@ pub mod opf;
 pub mod paper;
 mod patience;
 pub mod plot;
+
+/// A share in percent, without the rounding errors of 100·0.07.
+fn percent_of(share: f64) -> f64 {
+    (share * 1e12).round() / 1e10
+}

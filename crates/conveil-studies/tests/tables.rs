@@ -169,6 +169,25 @@ fn an_envelope_at_the_largest_cost_changes_little_at_nominal_demand() {
 }
 
 #[test]
+fn a_decision_for_other_demands_counts_as_infeasible() {
+    // The noise does not fit the real demand: the envelope moves it, and the balance of the real one is missed.
+    let settings = Settings {
+        envelope: Some(Price::LargestCost),
+        alphas: vec![3.0],
+        draws: 50,
+        ..Settings::default()
+    };
+    let table = table(&["30_ieee"], settings);
+    let row = table.row("30_ieee", 3.0, "program").unwrap();
+    assert_eq!(row.infeasible_percent, Some(100.0), "{row:?}");
+    assert_eq!(row.sampled_infeasible_percent, Some(100.0));
+    assert_eq!(row.best_split_percent, None);
+    // What is released is the whole objective, the price of the correction included.
+    let ratio = row.loss_percent.unwrap() / row.limit_percent.unwrap();
+    assert!(ratio > 1.0 && ratio < 1.3, "{ratio}");
+}
+
+#[test]
 fn settings_without_sense_are_refused() {
     let refused = |settings: Settings| {
         let error = run(&networks(&["5_pjm"]), &settings, &Batch::new()).unwrap_err();

@@ -10,7 +10,7 @@ use conveil::ask::Query;
 use conveil::chance::{Choice, Feasibility};
 use conveil::noise::{Law, Sampler};
 use conveil::plan::{Decided, Plan};
-use conveil::program::{AffineMap, Builder, DataMap, Program};
+use conveil::program::{AffineMap, Builder, Cone, DataMap, Program};
 use conveil::risk::{Cvar, Risk, VarianceLimit, VarianceTerm};
 
 const DRAWS: usize = 1_000_000;
@@ -216,28 +216,43 @@ fn sampled_cvar_is_close_to_the_exact_one_and_has_the_rows_of_m6() {
     let plain = build(Risk::expectation());
     let lifted = build(Risk::cvar(Cvar::sampled(tail, 50, seed)));
     let (n, m) = (plain.columns(), plain.rows());
-    assert_eq!((lifted.columns(), lifted.rows()), (n + 51, m + 100));
-    // γ + (1/(qS))Σ z_s, and nothing else.
-    assert_eq!(lifted.q()[n], 1.0);
-    assert!(lifted.q()[n + 1..].iter().all(|w| (w - 0.2).abs() < 1e-15));
-    assert!(lifted.q()[..n].iter().all(|w| *w == 0.0));
-    // cheap̄ + 3 dear̄ + (X₀ + 3X₁)ζ_s − γ − z_s ≤ 0 with the draws of the public seed, and z_s ≥ 0.
+    assert_eq!((lifted.columns(), lifted.rows()), (n + 53, m + 102));
+    // Mean and slope of the cost, then γ + (1/(qS))Σ z_s, and nothing else.
+    let (mean, slope, gamma) = (n, n + 1, n + 2);
+    assert_eq!(lifted.q()[gamma], 1.0);
+    assert!(
+        lifted.q()[gamma + 1..]
+            .iter()
+            .all(|w| (w - 0.2).abs() < 1e-15)
+    );
+    assert!(lifted.q()[..gamma].iter().all(|w| *w == 0.0));
+    // mean = cheap̄ + 3 dear̄ and slope = X₀ + 3X₁, as the last equalities.
+    let equalities: usize = lifted
+        .constraints()
+        .iter()
+        .filter(|block| matches!(block.cone(), Cone::Zero(_)))
+        .map(|block| block.range().len())
+        .sum();
+    for (row, expected) in [
+        (equalities - 2, [(0, 1.0), (1, 3.0), (mean, -1.0)]),
+        (equalities - 1, [(2, 1.0), (3, 3.0), (slope, -1.0)]),
+    ] {
+        for (column, value) in expected {
+            assert_eq!(lifted.a().get(row, column), value);
+        }
+        assert_eq!(lifted.b()[row], 0.0);
+    }
+    // mean + slope·ζ_s − γ − z_s ≤ 0 with the draws of the public seed, and z_s ≥ 0.
     let mut sampler = Sampler::new(seed, 0xCA);
     for s in 0..50 {
         let zeta = sampler.draw(&law);
-        let row = m + 2 * s;
-        let expected = [
-            (0, 1.0),
-            (1, 3.0),
-            (2, zeta),
-            (3, 3.0 * zeta),
-            (n, -1.0),
-            (n + 1 + s, -1.0),
-        ];
+        let row = m + 2 + 2 * s;
+        let z = gamma + 1 + s;
+        let expected = [(mean, 1.0), (slope, zeta), (gamma, -1.0), (z, -1.0)];
         for (column, value) in expected {
             assert!((lifted.a().get(row, column) - value).abs() < 1e-15);
         }
-        assert_eq!(lifted.a().get(row + 1, n + 1 + s), -1.0);
+        assert_eq!(lifted.a().get(row + 1, z), -1.0);
         assert_eq!((lifted.b()[row], lifted.b()[row + 1]), (0.0, 0.0));
     }
 }

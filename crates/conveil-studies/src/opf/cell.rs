@@ -89,9 +89,10 @@ impl<'a> Cell<'a> {
                         ..self.blank(strategy)
                     };
                 }
-                let percent = |loss: f64| 100.0 * loss / comparison.optimum.abs();
-                row.limit_percent = Some(percent(-scale * (2.0 * settings.eta).ln()));
-                row.best_split_percent = self.best_split(&comparison, scale).map(percent);
+                let limit = -scale * (2.0 * settings.eta).ln();
+                let best = self.best_split(&comparison, scale);
+                row.limit_percent = percent(limit, comparison.optimum);
+                row.best_split_percent = best.and_then(|b| percent(b, comparison.optimum));
                 row.sampled_boxes = boxes.clone();
             }
             rows.push(row);
@@ -224,6 +225,11 @@ enum Drawn {
     Loss(f64),
     Infeasible,
     Refused,
+}
+
+/// A loss in percent of the optimum, where that has a size.
+fn percent(loss: f64, optimum: f64) -> Option<f64> {
+    (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs())
 }
 
 /// Mean and standard deviation.

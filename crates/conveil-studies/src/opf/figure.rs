@@ -1,6 +1,7 @@
 //! The table as a figure: losses on a logarithmic scale above, infeasibility below.
 
 use super::{Row, Table};
+use crate::percent_of;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series, Shape};
 
 impl Table {
@@ -17,7 +18,7 @@ impl Table {
         let mut figure = Figure::new(format!(
             "Private cost of the optimal power flow, ε = {}, η = {}%",
             self.settings.epsilon,
-            100.0 * self.settings.eta
+            percent_of(self.settings.eta)
         ))
         .columns(alphas.len())
         .panel_size(width, 210.0);
@@ -132,6 +133,9 @@ impl Table {
     }
 
     fn infeasibilities(&self, alpha: f64, networks: &[String], names: &[String]) -> Panel {
+        let all = self.rows.iter();
+        let all = all.filter_map(|r| r.infeasible_percent.or(r.sampled_infeasible_percent));
+        let top = 1.1 * all.fold(60.0, f64::max);
         let bars = |strategy: &str, aside: f64| Mark::Bars {
             points: self.values((alpha, strategy), networks, aside, |r| {
                 r.infeasible_percent.or(r.sampled_infeasible_percent)
@@ -141,7 +145,7 @@ impl Table {
         Panel::new(
             String::new(),
             Axis::categories("", names.to_vec()),
-            Axis::linear("infeasible in %").range(0.0, 75.0),
+            Axis::linear("infeasible in %").range(0.0, top),
         )
         .with(Series::new(Colour::Sky, bars("input", -0.26)).label("input"))
         .with(Series::new(Colour::Green, bars("output", 0.0)).label("output"))

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{BoxSplit, Method, Price, Table};
+use crate::percent_of;
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,7 +22,7 @@ impl fmt::Display for Table {
             f,
             "STUDY opf: private cost of the optimal power flow; ε = {}, η = {}%, {set}, {basis}",
             settings.epsilon,
-            100.0 * settings.eta
+            percent_of(settings.eta)
         )?;
         writeln!(
             f,

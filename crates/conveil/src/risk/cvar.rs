@@ -115,6 +115,17 @@ impl Cvar {
         samples: usize,
         seed: u64,
     ) -> Vec<(usize, f64)> {
+        // The mean and the noise of the cost get columns of their own, so that a sample's row is short.
+        let mean = lift.auxiliaries(1);
+        let mut row = cost;
+        row.push((mean, -1.0));
+        lift.equality((row, 0.0), None);
+        let slope = lift.auxiliaries(lift.noises());
+        for j in 0..lift.noises() {
+            let (mut row, constant) = lift.noise_entry(noise, j);
+            row.push((slope + j, -1.0));
+            lift.equality((row, -constant), None);
+        }
         let gamma = lift.auxiliaries(1);
         let first = lift.auxiliaries(samples);
         let mut sampler = Sampler::new(seed, STREAM);
@@ -122,23 +133,9 @@ impl Cvar {
         let mut terms = vec![(gamma, 1.0)];
         for s in 0..samples {
             sampler.fill(law, &mut zeta);
-            let mut row = cost.clone();
-            let mut right = 0.0;
-            right -= noise
-                .constant
-                .iter()
-                .map(|&(j, v)| v * zeta[j])
-                .sum::<f64>();
-            for &(f, a) in &noise.free {
-                row.extend(
-                    zeta.iter()
-                        .enumerate()
-                        .map(|(j, z)| (lift.recourse(f, j), a * z)),
-                );
-            }
-            row.push((gamma, -1.0));
-            row.push((first + s, -1.0));
-            lift.inequality((row, right), None);
+            let mut row = vec![(mean, 1.0), (gamma, -1.0), (first + s, -1.0)];
+            row.extend(zeta.iter().enumerate().map(|(j, z)| (slope + j, *z)));
+            lift.inequality((row, 0.0), None);
             lift.inequality((vec![(first + s, -1.0)], 0.0), None);
             terms.push((first + s, 1.0 / (self.tail * samples as f64)));
         }
