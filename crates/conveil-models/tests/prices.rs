@@ -76,32 +76,13 @@ fn through_an_epigraph(opf: &Opf) -> AffineMap {
     b.push(0.0);
     let mut q = vec![0.0; n];
     q.push(1.0);
-    let mut variables: Vec<NewVariables> = base
-        .variables()
-        .iter()
-        .map(|v| NewVariables {
-            name: v.name().into(),
-            len: 1,
-            stage: v.stage(),
-            decision: false,
-        })
-        .collect();
+    let (mut variables, mut constraints) = base.blocks();
     variables.push(NewVariables {
         name: "t".into(),
         len: 1,
         stage: Stage::Recourse,
         decision: false,
     });
-    let mut constraints: Vec<NewConstraint> = base
-        .constraints()
-        .iter()
-        .map(|c| NewConstraint {
-            name: c.name().into(),
-            cone: c.cone().clone(),
-            holds: c.holds(),
-            rows: Vec::new(),
-        })
-        .collect();
     constraints.push(NewConstraint {
         name: "epigraph".into(),
         cone: Cone::Nonnegative(1),

@@ -40,8 +40,8 @@ impl Certified {
             Certified::Envelope(envelope) => SHARE * envelope.bound() / envelope.unit(),
             Certified::Radius(radius) => SHARE * radius.bound() / radius.unit(),
             // Distances in the norm of P: the square root of a gap. Ten times as much is still half a percent.
-            Certified::StrongConvexity(strong) => 10.0 * SHARE * strong.reach(),
-            Certified::Erm(erm) => 10.0 * SHARE * erm.reach(),
+            Certified::StrongConvexity(strong) => 10.0 * SHARE * strong.curved().reach,
+            Certified::Erm(erm) => 10.0 * SHARE * erm.curved().reach,
         }
     }
 
@@ -62,8 +62,11 @@ impl Certified {
         let (measure, known) = match self {
             Certified::Envelope(envelope) => (Measure::Value, envelope.known()),
             Certified::Radius(_) => (Measure::Value, Vec::new()),
-            Certified::StrongConvexity(strong) => (Measure::Curved(strong.curvature()), Vec::new()),
-            Certified::Erm(erm) => (Measure::Curved(erm.curvature()), Vec::new()),
+            Certified::StrongConvexity(strong) => (
+                Measure::Curved(strong.curved().curvature.clone()),
+                Vec::new(),
+            ),
+            Certified::Erm(erm) => (Measure::Curved(erm.curved().curvature.clone()), Vec::new()),
         };
         Precision {
             measure,

@@ -181,6 +181,14 @@ impl Parameter {
         self
     }
 
+    /// The same parameter at other places.
+    pub(crate) fn moved_to(&self, places: Vec<Location>) -> Self {
+        Parameter {
+            at: places,
+            ..self.clone()
+        }
+    }
+
     /// Its public nominal value.
     pub fn nominal_value(&self) -> Option<f64> {
         self.nominal

@@ -321,6 +321,23 @@ impl Program {
         Ok(())
     }
 
+    /// Its blocks, to build a larger program from.
+    pub fn blocks(&self) -> (Vec<NewVariables>, Vec<NewConstraint>) {
+        let variables = self.variables.iter().map(|v| NewVariables {
+            name: v.name.clone(),
+            len: v.len,
+            stage: v.stage,
+            decision: v.decision,
+        });
+        let constraints = self.constraints.iter().map(|c| NewConstraint {
+            name: c.name.clone(),
+            cone: c.cone.clone(),
+            holds: c.holds,
+            rows: c.range().map(|i| self.row_name(i)).collect(),
+        });
+        (variables.collect(), constraints.collect())
+    }
+
     /// The same with this constant in the objective.
     pub(crate) fn with_constant(mut self, constant: f64) -> Self {
         self.constant = constant;

@@ -272,7 +272,6 @@ fn deviating(
                 triplets.push((row, theta + i, -location.coef));
             }
         }
-        let (low, high) = parameter.bounds().unwrap_or((0.0, 0.0));
         // θ̃ ≤ high, −θ̃ ≤ −low.
         triplets.push((m + i, theta + i, 1.0));
         triplets.push((m + p + i, theta + i, -1.0));
@@ -297,13 +296,7 @@ fn deviating(
                 vec![Location::new(Place::B(own + 1 + i), 1.0)]
             }
         };
-        let mut moved = Parameter::new(parameter.name())
-            .at_all(places)
-            .clipped(low, high);
-        if let Some(nominal) = parameter.nominal_value() {
-            moved = moved.nominal(nominal);
-        }
-        parameters.push(moved);
+        parameters.push(parameter.moved_to(places));
     }
     let bounds = |side: fn((f64, f64)) -> f64| {
         let each = affine.parameters().iter();
@@ -319,16 +312,7 @@ fn deviating(
             .map(|q| format!("{what} of {}", q.name()))
             .collect()
     };
-    let mut constraints: Vec<NewConstraint> = base
-        .constraints()
-        .iter()
-        .map(|c| NewConstraint {
-            name: c.name().into(),
-            cone: c.cone().clone(),
-            holds: c.holds(),
-            rows: c.range().map(|i| base.row_name(i)).collect(),
-        })
-        .collect();
+    let (mut variables, mut constraints) = base.blocks();
     let both = [row_names("upper bound"), row_names("lower bound")].concat();
     constraints.push(NewConstraint {
         name: "public bounds of the data".into(),
@@ -357,16 +341,6 @@ fn deviating(
             });
         }
     }
-    let mut variables: Vec<NewVariables> = base
-        .variables()
-        .iter()
-        .map(|v| NewVariables {
-            name: v.name().into(),
-            len: v.range().len(),
-            stage: v.stage(),
-            decision: v.is_decision(),
-        })
-        .collect();
     for (name, len) in [(CORRECTED, p), (CORRECTION, sizes)] {
         variables.push(NewVariables {
             name: name.into(),

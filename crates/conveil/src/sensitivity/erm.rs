@@ -5,7 +5,7 @@
 
 use super::Certificate;
 use super::envelope::solver_text;
-use super::metric::Metric;
+use super::metric::{CurvedBound, Metric};
 use super::precision::Curvature;
 use crate::ask::{Adjacency, Norm};
 use crate::digits::short;
@@ -23,16 +23,9 @@ use std::sync::Arc;
 /// scale: noise changes a loss, but not how fast it grows with the mean weights.
 #[derive(Clone, Debug)]
 pub struct RegularisedErm {
-    curvature: Arc<Curvature>,
-    norm: Norm,
-    bound: f64,
-    stretch: f64,
-    reach: f64,
+    curved: CurvedBound,
     records: usize,
     lipschitz: f64,
-    solver: f64,
-    /// What the bound is on.
-    of: &'static str,
 }
 
 const WHAT: &str = "a certificate for regularised empirical risk";
@@ -104,31 +97,21 @@ impl RegularisedErm {
             );
         }
         Ok(RegularisedErm {
-            curvature,
-            norm,
-            bound: stretch * reach,
-            stretch,
-            reach,
+            curved: CurvedBound::new(curvature, &metric, norm, (stretch * reach, reach)),
             records: affine.len() / len.max(1),
             lipschitz,
-            solver: 0.0,
-            of: metric.measures(),
         })
     }
 
-    pub(crate) fn curvature(&self) -> Arc<Curvature> {
-        self.curvature.clone()
+    pub(crate) fn curved(&self) -> &CurvedBound {
+        &self.curved
     }
 
-    /// The bound on the weights in P: what a solver's error is compared with.
-    pub(crate) fn reach(&self) -> f64 {
-        self.reach
-    }
-
-    /// Counts the solver's public tolerance, in P, on each of two answers.
-    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
-        self.solver = 2.0 * self.stretch * tolerance;
-        self
+    pub(crate) fn with_solver_tolerance(self, tolerance: f64) -> Self {
+        RegularisedErm {
+            curved: self.curved.with_solver_tolerance(tolerance),
+            ..self
+        }
     }
 }
 
@@ -142,19 +125,19 @@ impl Certificate for RegularisedErm {
             "regularised empirical risk: one of {} records is replaced, each loss grows by at most {} per unit of the weights in the norm of the regulariser, and the regulariser is strongly convex, so {} moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
             self.records,
             short(self.lipschitz, 6),
-            self.of,
-            short(self.bound, 9),
-            self.norm.symbol(),
-            solver_text(self.solver)
+            self.curved.of,
+            short(self.curved.bound, 9),
+            self.curved.norm.symbol(),
+            solver_text(self.curved.solver)
         )
     }
 
     fn bound(&self) -> f64 {
-        self.bound + self.solver
+        self.curved.total()
     }
 
     fn norm(&self) -> Norm {
-        self.norm
+        self.curved.norm
     }
 }
 

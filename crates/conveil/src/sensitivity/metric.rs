@@ -5,6 +5,7 @@ use super::precision::Curvature;
 use crate::ask::{Norm, ResolvedQuery};
 use crate::plan::Shape;
 use faer::Side;
+use std::sync::Arc;
 
 /// Up to this many released numbers the sign vectors are counted out.
 const SIGNS: usize = 12;
@@ -105,6 +106,53 @@ impl Metric {
                 0.5 * (image * ROUNDING + self.stretch(Norm::L1) * size)
             }
         }
+    }
+}
+
+/// A bound on the answer by way of the curvature, and what the solver adds to it.
+#[derive(Clone, Debug)]
+pub(crate) struct CurvedBound {
+    pub(crate) curvature: Arc<Curvature>,
+    pub(crate) norm: Norm,
+    /// The bound without the solver's part.
+    pub(crate) bound: f64,
+    /// The bound on the curved variables in P: what a solver's error is compared with.
+    pub(crate) reach: f64,
+    /// What the answer moves per unit of ‖Δx̄‖ in P.
+    stretch: f64,
+    /// What the solver's tolerance adds.
+    pub(crate) solver: f64,
+    /// What the bound is on, for people.
+    pub(crate) of: &'static str,
+}
+
+impl CurvedBound {
+    pub(crate) fn new(
+        curvature: Arc<Curvature>,
+        metric: &Metric,
+        norm: Norm,
+        (bound, reach): (f64, f64),
+    ) -> Self {
+        CurvedBound {
+            curvature,
+            norm,
+            bound,
+            reach,
+            stretch: metric.stretch(norm),
+            solver: 0.0,
+            of: metric.measures(),
+        }
+    }
+
+    /// Counts the solver's public tolerance, in P, on each of two answers.
+    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
+        self.solver = 2.0 * self.stretch * tolerance;
+        self
+    }
+
+    /// The whole bound.
+    pub(crate) fn total(&self) -> f64 {
+        self.bound + self.solver
     }
 }
 

@@ -12,8 +12,8 @@ use crate::ask::{Adjacency, Norm, Query, ResolvedQuery};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{
-    AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
-    Program, Sparse, Stage,
+    AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Place, Program, Sparse,
+    Stage,
 };
 use crate::risk::Risk;
 use crate::solve::{Outcome, Settings, solve};
@@ -306,32 +306,13 @@ fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
     b.push(0.0);
     let mut q = vec![0.0; n];
     q.push(1.0);
-    let mut variables: Vec<NewVariables> = base
-        .variables()
-        .iter()
-        .map(|v| NewVariables {
-            name: v.name().into(),
-            len: v.range().len(),
-            stage: v.stage(),
-            decision: v.is_decision(),
-        })
-        .collect();
+    let (mut variables, mut constraints) = base.blocks();
     variables.push(NewVariables {
         name: COST.into(),
         len: 1,
         stage: Stage::Recourse,
         decision: true,
     });
-    let mut constraints: Vec<NewConstraint> = base
-        .constraints()
-        .iter()
-        .map(|c| NewConstraint {
-            name: c.name().into(),
-            cone: c.cone().clone(),
-            holds: c.holds(),
-            rows: c.range().map(|i| base.row_name(i)).collect(),
-        })
-        .collect();
     constraints.push(NewConstraint {
         name: "cost of the decision".into(),
         cone: Cone::Zero(1),
@@ -350,14 +331,7 @@ fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
                 _ => None,
             })
             .collect();
-        let mut moved = Parameter::new(parameter.name()).at_all(places);
-        if let Some((low, high)) = parameter.bounds() {
-            moved = moved.clipped(low, high);
-        }
-        if let Some(nominal) = parameter.nominal_value() {
-            moved = moved.nominal(nominal);
-        }
-        moved
+        parameter.moved_to(places)
     });
     let map = AffineMap::new(program, parameters.collect())?;
     let query = ResolvedQuery {

@@ -3,7 +3,7 @@
 
 use super::Certificate;
 use super::envelope::solver_text;
-use super::metric::Metric;
+use super::metric::{CurvedBound, Metric};
 use super::precision::Curvature;
 use crate::ask::{Adjacency, Norm};
 use crate::digits::short;
@@ -18,18 +18,7 @@ use std::sync::Arc;
 /// With g = P^{-1/2}(q − q'), the mean decision moves by a y with ‖y − g/2‖ ≤ ‖g‖/2 in the coordinates of P^{1/2}: it is
 /// the proximal point of a public convex function (the objective of the recourse and every constraint are public).
 #[derive(Clone, Debug)]
-pub struct StrongConvexity {
-    curvature: Arc<Curvature>,
-    norm: Norm,
-    bound: f64,
-    /// What the answer moves per unit of ‖Δx̄‖ in P.
-    stretch: f64,
-    /// sup ‖g‖₂.
-    reach: f64,
-    solver: f64,
-    /// What the bound is on.
-    of: &'static str,
-}
+pub struct StrongConvexity(CurvedBound);
 
 impl StrongConvexity {
     /// Checks on public structure: only q is private, P is positive definite on what q and the query touch, the
@@ -79,30 +68,18 @@ impl StrongConvexity {
         if !(bound > 0.0) {
             return refuse("the data do not move the answer at all".into());
         }
-        Ok(StrongConvexity {
-            curvature,
-            norm,
-            bound,
-            stretch: metric.stretch(norm),
-            reach,
-            solver: 0.0,
-            of: metric.measures(),
-        })
+        let sizes = (bound, reach);
+        Ok(StrongConvexity(CurvedBound::new(
+            curvature, &metric, norm, sizes,
+        )))
     }
 
-    pub(crate) fn curvature(&self) -> Arc<Curvature> {
-        self.curvature.clone()
+    pub(crate) fn curved(&self) -> &CurvedBound {
+        &self.0
     }
 
-    /// sup ‖g‖₂: what a solver's error in P is compared with.
-    pub(crate) fn reach(&self) -> f64 {
-        self.reach
-    }
-
-    /// Counts the solver's public tolerance, in P, on each of two answers.
-    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
-        self.solver = 2.0 * self.stretch * tolerance;
-        self
+    pub(crate) fn with_solver_tolerance(self, tolerance: f64) -> Self {
+        StrongConvexity(self.0.with_solver_tolerance(tolerance))
     }
 }
 
@@ -114,19 +91,19 @@ impl Certificate for StrongConvexity {
     fn statement(&self) -> String {
         format!(
             "strong convexity: the quadratic cost is public and positive definite and the feasible set is public, so private linear costs move {} by at most {} in the {} norm{}; it covers the private linear costs",
-            self.of,
-            short(self.bound, 9),
-            self.norm.symbol(),
-            solver_text(self.solver)
+            self.0.of,
+            short(self.0.bound, 9),
+            self.0.norm.symbol(),
+            solver_text(self.0.solver)
         )
     }
 
     fn bound(&self) -> f64 {
-        self.bound + self.solver
+        self.0.total()
     }
 
     fn norm(&self) -> Norm {
-        self.norm
+        self.0.norm
     }
 }
 
