@@ -35,7 +35,22 @@ pub(super) fn on_the_equalities(
     if size == 0.0 {
         return solution;
     }
-    let correction = back(&conjugate_gradient(&|y| forward(&back(y)), residual));
+    let mut sizes = vec![0.0; count];
+    // What rounding leaves of each row.
+    let mut rounding: Vec<f64> = program.b()[..count].iter().map(|b| b.abs()).collect();
+    for (i, j, v) in program.a().entries().filter(|e| e.0 < count) {
+        sizes[i] += v * v;
+        rounding[i] += (v * solution.x[j]).abs();
+    }
+    let floor: f64 = (rounding.iter().zip(&sizes))
+        .filter(|(_, size)| **size > 0.0)
+        .map(|(r, size)| (f64::EPSILON * r).powi(2) / size)
+        .sum();
+    let correction = back(&conjugate_gradient(
+        &|y| forward(&back(y)),
+        (&sizes, floor),
+        residual,
+    ));
     let x: Vec<f64> = solution
         .x
         .iter()
@@ -64,14 +79,24 @@ fn largest(v: &[f64]) -> f64 {
     })
 }
 
-/// y with My ≈ r for a symmetric positive semidefinite M.
-fn conjugate_gradient(m: &dyn Fn(&[f64]) -> Vec<f64>, r: Vec<f64>) -> Vec<f64> {
+/// y with My ≈ r for a symmetric positive semidefinite M with this diagonal, which also scales the steps; done when what
+/// is left is at the floor of rounding.
+fn conjugate_gradient(
+    m: &dyn Fn(&[f64]) -> Vec<f64>,
+    (diagonal, floor): (&[f64], f64),
+    r: Vec<f64>,
+) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let scaled = |r: &[f64]| -> Vec<f64> {
+        let each = r.iter().zip(diagonal);
+        each.map(|(r, d)| if *d > 0.0 { r / d } else { 0.0 })
+            .collect()
+    };
     let mut y = vec![0.0; r.len()];
     let mut residual = r;
-    let mut direction = residual.clone();
-    let mut size = dot(&residual, &residual);
-    let target = size * 1e-24;
+    let mut direction = scaled(&residual);
+    let mut size = dot(&residual, &direction);
+    let target = (size * 1e-24).max(floor);
     for _ in 0..STEPS {
         if size <= target || size == 0.0 {
             break;
@@ -86,11 +111,12 @@ fn conjugate_gradient(m: &dyn Fn(&[f64]) -> Vec<f64>, r: Vec<f64>) -> Vec<f64> {
             y[i] += step * direction[i];
             residual[i] -= step * image[i];
         }
-        let next = dot(&residual, &residual);
+        let towards = scaled(&residual);
+        let next = dot(&residual, &towards);
         let ratio = next / size;
         size = next;
         for i in 0..y.len() {
-            direction[i] = residual[i] + ratio * direction[i];
+            direction[i] = towards[i] + ratio * direction[i];
         }
     }
     y
