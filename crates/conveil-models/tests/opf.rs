@@ -6,7 +6,7 @@ use conveil::plan::Plan;
 use conveil::program::DataMap;
 use conveil::solve::{Settings, solve_checked};
 use conveil_grid::{Network, builtin};
-use conveil_models::grid::{Form, LoadBounds, Opf};
+use conveil_models::grid::{Form, Opf};
 
 fn opf(name: &str) -> Opf {
     Opf::of(Network::builtin(name).unwrap()).build().unwrap()
@@ -66,41 +66,6 @@ fn both_forms_have_one_optimum() {
         let ptdf = Opf::of(network).form(Form::Ptdf).build().unwrap();
         let (a, b) = (optimum(&angles), optimum(&ptdf));
         println!("{name}: {a:.6} {b:.6}");
-        assert!((a - b).abs() <= 1e-7 * a.abs(), "{name}: {a} {b}");
-    }
-}
-
-#[test]
-fn an_envelope_at_the_largest_cost_costs_nothing_at_nominal() {
-    for name in ["5_pjm", "14_ieee", "24_ieee_rts", "57_ieee", "89_pegase"] {
-        let plain = opf(name);
-        let network = Network::builtin(name).unwrap();
-        let bounded = Opf::of(network)
-            .bounds(LoadBounds::Relative(0.5))
-            .build()
-            .unwrap();
-        let start = std::time::Instant::now();
-        let ask = declared(&bounded, 1.0).sensitivity(Request::Envelope {
-            price: bounded.largest_cost(),
-        });
-        let plan = Plan::new(&bounded, ask);
-        match plan {
-            Ok(plan) => {
-                let decided = plan.released().at(&bounded.nominal()).unwrap();
-                println!(
-                    "{name}: {:?} {:?} {:?}",
-                    decided.correction,
-                    decided.proven_error,
-                    start.elapsed()
-                );
-                println!(
-                    "  sens {} opt {} {}",
-                    plan.guarantee().sensitivity(),
-                    optimum(&plain),
-                    decided.answer[0]
-                );
-            }
-            Err(e) => println!("{name}: {e}"),
-        }
+        assert!((a - b).abs() <= 1e-8 * a.abs(), "{name}: {a} {b}");
     }
 }
