@@ -170,8 +170,7 @@ pub(super) fn collect(
     };
     let promised_share = promised_share(plan, universe);
     // Where an answer is promised for every dataset or for none, one side without an answer tells the two apart.
-    let told_apart = guarantee.basis().is_defined_everywhere()
-        && sampled.failures.iter().any(|failed| failed.sides == 1);
+    let told_apart = told_apart(guarantee.basis().is_defined_everywhere(), &sampled.failures);
     let above = told_apart || answered().chain(&worst.loss).any(|l| l.above);
     let verdict = match promised_share {
         Some(promised) if share.at_most < promised => Verdict::Flagged,
@@ -221,6 +220,11 @@ pub(super) fn collect(
         tightness: largest / guarantee.sensitivity(),
         worst: witness,
     })
+}
+
+/// Whether one side without an answer contradicts the claim: it does where an answer is promised everywhere.
+fn told_apart(everywhere: bool, failures: &[Failed]) -> bool {
+    everywhere && failures.iter().any(|failed| failed.sides == 1)
 }
 
 /// The share of this universe's pairs that a sampled basis promises, if the plan has one.
@@ -452,4 +456,22 @@ fn differences(worst: &Witness) -> Vec<String> {
         lines.push(format!("… and {} more (see --json)", changed.len() - SHOWN));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_side_without_an_answer_contradicts_a_promise_for_every_dataset() {
+        let failed = |sides: usize| Failed {
+            pair: 3,
+            sides,
+            why: "no answer".into(),
+        };
+        assert!(told_apart(true, &[failed(2), failed(1)]));
+        assert!(!told_apart(true, &[failed(2)]));
+        assert!(!told_apart(false, &[failed(1)]));
+        assert!(!told_apart(true, &[]));
+    }
 }
