@@ -170,3 +170,26 @@ fn a_certificate_refuses_the_keys_of_the_others() {
         }
     }
 }
+
+#[test]
+fn the_largest_cost_is_no_bound_where_all_loads_move() {
+    let text = |kind: &str| {
+        format!(
+            "version = 1\n[problem]\nmodel = \"opf\"\nnetwork = \"5_pjm\"\n[private]\nadjacency = {{ kind = \"{kind}\", alpha = 1.0 }}\n[query]\nrelease = \"cost\"\n[privacy]\nmechanism = \"laplace\"\nepsilon = 1.0\nsensitivity = {{ by = \"declared\", per_alpha = \"largest-cost\" }}\n[feasibility]\neta = 0.01\n"
+        )
+    };
+    for kind in ["one-entry", "l1"] {
+        assert!(
+            conveil_read::spec::read("spec.toml", &text(kind)).is_ok(),
+            "{kind}"
+        );
+    }
+    let refused = conveil_read::spec::read("spec.toml", &text("l2")).unwrap_err();
+    let message = refused.to_string();
+    assert!(
+        message.contains(
+            "`largest-cost` bounds the price of one load, and adjacency `l2` moves all of them"
+        ),
+        "{message}"
+    );
+}

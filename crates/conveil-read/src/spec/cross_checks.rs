@@ -331,6 +331,10 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
         Model::Opf(grid) if grid.costs == GridCosts::Full => {
             refuse("`largest-cost` is about linear costs, and `costs` is `full`")
         }
+        // Under ℓ₂ the prices of all loads count together, and their norm exceeds the largest one.
+        Model::Opf(_) if matches!(spec.private.adjacency.value, Adjacency::L2 { .. }) => refuse(
+            "`largest-cost` bounds the price of one load, and adjacency `l2` moves all of them",
+        ),
         Model::Opf(_) => Ok(()),
     }
 }
