@@ -138,7 +138,7 @@ fn write_correction(
     if correction.at_the_data {
         return writeln!(
             f,
-            "envelope               no correction: the decision is for the data as they are"
+            "envelope               no correction: the decision is for the data, clipped to their public bounds"
         );
     }
     writeln!(
