@@ -254,6 +254,13 @@ fn an_enveloped_decision_carries_the_released_number_too() {
     let plan = Plan::new(&map, enveloped(Privacy::laplace(1.0))).unwrap();
     let card = plan.guarantee().feasibility_text();
     assert!(card.contains("within the envelope's correction"), "{card}");
+    assert!(
+        card.contains("data outside their public bounds count as clipped to them"),
+        "{card}"
+    );
+    let open = limit();
+    let unbounded = Plan::new(&open, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
+    assert!(!unbounded.guarantee().feasibility_text().contains("clipped"));
     for (need, at_the_data) in [(-8.0, true), (25.0, false)] {
         for _ in 0..20 {
             let released = release(&plan, &[need], &mut memory(), NAME).unwrap();

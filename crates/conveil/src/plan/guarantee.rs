@@ -134,6 +134,8 @@ pub struct Guarantee {
     at_the_mean: Vec<String>,
     /// The feasibility promise is about data that an envelope may have corrected.
     enveloped: bool,
+    /// Some data are clipped to public bounds first.
+    clipped: bool,
     /// Standard deviation of the noise on each released number, where T ≠ I.
     shaped: Option<Vec<f64>>,
 }
@@ -168,6 +170,7 @@ impl Guarantee {
                 .map(|c| c.name().to_string())
                 .collect(),
             enveloped: released.plain().is_some(),
+            clipped: (released.map().parameters().iter()).any(|p| p.bounds().is_some()),
             shaped: (!released.shape().is_identity()).then(|| {
                 let rows = (0..released.shape().noises()).map(|i| released.shape().row(i));
                 rows.map(|row| released.law().std_dev() * crate::program::norm(row))
@@ -259,6 +262,9 @@ impl Guarantee {
         };
         if !names.is_empty() {
             text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
+        }
+        if self.clipped {
+            text += "; data outside their public bounds count as clipped to them";
         }
         if self.enveloped {
             text += "; this is for data within the envelope's correction, and whether a correction was made is private";
