@@ -358,3 +358,163 @@ impl ConeCheck {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{Adjacency, Ask, Privacy, Query, Request};
+    use crate::chance::Feasibility;
+    use crate::plan::Plan;
+    use crate::program::{AffineMap, Builder};
+
+    fn classifier(records: usize) -> AffineMap {
+        let mut m = Builder::new();
+        let w = m.variable("w", 3);
+        let s = m.variable("s", records);
+        m.minimize((1.0 / records as f64) * s.sum());
+        (0..3).for_each(|j| m.quadratic(j, j, 0.2));
+        for i in 0..records {
+            let data: Vec<_> = (0..3)
+                .map(|j| m.parameter_within(&format!("x{i} {j}"), -1.0, 1.0))
+                .collect();
+            let margin = data[0].clone() * w.at(0) + data[1].clone() * w.at(1);
+            let margin = margin + data[2].clone() * w.at(2);
+            m.at_most(&format!("point {i}"), 1.0, margin + s.at(i));
+        }
+        for i in 0..records {
+            m.at_most(&format!("sign {i}"), 0.0, s.at(i));
+        }
+        m.build_map().unwrap()
+    }
+
+    fn theta(records: usize, seed: u64) -> Vec<f64> {
+        let mut sampler = crate::noise::Sampler::new(seed, 0);
+        (0..3 * records)
+            .map(|_| 2.0 * sampler.uniform() - 1.0)
+            .collect()
+    }
+
+    fn plan(map: &AffineMap, privacy: Privacy) -> Plan<'_> {
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(privacy)
+            .sensitivity(Request::RegularisedErm)
+            .feasibility(Feasibility::each(0.05));
+        Plan::new(map, ask).unwrap()
+    }
+
+    fn local(plan: &Plan<'_>, map: &AffineMap) -> LocalRecourse {
+        let released = plan.released();
+        let noise = (released.law(), released.step());
+        let (rule, design) = (released.rule(), released.design());
+        LocalRecourse::new(map, rule, design, &Risk::expectation(), noise)
+            .unwrap()
+            .expect("the recourse is local")
+    }
+
+    /// The point and its multipliers, assembled for the cone program.
+    fn assembled(
+        local: &LocalRecourse,
+        answer: &LocalAnswer,
+        records: &Records,
+        found: &Found,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let k = local.noises;
+        let mut x = answer.mean.clone();
+        for loss in &local.form.losses {
+            x.extend(answer.recourse[loss.slack].iter().map(|e| e.1));
+        }
+        let mut z = Vec::new();
+        // All losses' cones first, then all signs'.
+        for sign in [false, true] {
+            for (i, loss) in local.form.losses.iter().enumerate() {
+                z.push(answer.prices[if sign { loss.sign } else { loss.row }]);
+                let v = &records.noise[i * k..(i + 1) * k];
+                let (first, second) = found.alpha[i];
+                let length = norm(v);
+                // The two tails cancel on S.
+                let along = if sign { first - second } else { second - first };
+                z.extend(v.iter().map(|v| along * v / length));
+            }
+        }
+        (x, z)
+    }
+
+    #[test]
+    fn residuals_record_by_record_are_those_of_the_cone_program() {
+        for (seed, privacy) in [
+            (1, Privacy::gaussian(1.0, 0.01)),
+            (2, Privacy::laplace(0.5)),
+            (3, Privacy::laplace(5.0)),
+        ] {
+            let map = classifier(15);
+            let plan = plan(&map, privacy);
+            let local = local(&plan, &map);
+            let program = map.at(&theta(15, seed)).unwrap();
+            let noise = (plan.law(), plan.released().step());
+            let records = local.records(&program, noise).unwrap();
+            let settings = Settings::default();
+            let mut found = local.solve(&program, &records, &settings).unwrap();
+            let lifted = plan.released().lifted(&program, 0).unwrap();
+            for spoilt in [false, true] {
+                if spoilt {
+                    found.w[1] += 1e-3;
+                    found.alpha[4].0 *= 0.9;
+                }
+                let answer = local.back(&program, &records, &found, plan.law().variance());
+                let (x, z) = assembled(&local, &answer, &records, &found);
+                let whole = Residuals::of(lifted.program(), &x, &z);
+                let own = answer.residuals;
+                let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+                assert!(close(own.primal, whole.primal), "{own:?} {whole:?}");
+                assert!(close(own.dual, whole.dual), "{own:?} {whole:?}");
+                assert!(close(own.gap, whole.gap), "{own:?} {whole:?}");
+                assert!(
+                    close(own.primal_scale, whole.primal_scale),
+                    "{own:?} {whole:?}"
+                );
+                assert!(close(own.dual_scale, whole.dual_scale), "{own:?} {whole:?}");
+                assert!(close(own.gap_scale, whole.gap_scale), "{own:?} {whole:?}");
+                assert!(close(own.reach, whole.reach), "{own:?} {whole:?}");
+                let objective = lifted.program().objective(&x);
+                assert!(close(answer.objective, objective));
+                assert_eq!(own.pass(1e-7), !spoilt, "{own}");
+            }
+        }
+    }
+
+    /// Backends that solve something else: a hinge shifted by a thousandth, a doubled slope, a halved room.
+    #[test]
+    fn a_wrong_backend_is_noticed() {
+        let map = classifier(15);
+        // Little noise, so that some margins stand exactly at a kink: the others do not see where it is.
+        let plan = plan(&map, Privacy::gaussian(20.0, 0.01));
+        let local = local(&plan, &map);
+        let program = map.at(&theta(15, 7)).unwrap();
+        let noise = (plan.law(), plan.released().step());
+        let records = local.records(&program, noise).unwrap();
+        let settings = Settings::default();
+        let verdict = |wrong: &Records, factor: f64| {
+            let mut q = program.q().to_vec();
+            for loss in &local.form.losses {
+                q[loss.slack] *= factor;
+            }
+            let (p, a, b) = (program.p(), program.a(), program.b());
+            let cones = program.constraints().iter().map(|c| c.cone().clone());
+            let cones = cones.collect();
+            let costly = Program::assembled(p.clone(), q, a.clone(), b.to_vec(), 0.0, cones);
+            let found = local.solve(&costly, wrong, &settings).unwrap();
+            let answer = local.back(&program, &records, &found, plan.law().variance());
+            answer.residuals.pass(settings.tolerance())
+        };
+        assert!(verdict(&records, 1.0));
+        let shifted = |factor: f64| Records {
+            rows: records.rows.clone(),
+            noise: records.noise.clone(),
+            rooms: records.rooms.iter().map(|kappa| factor * kappa).collect(),
+        };
+        assert!(!verdict(&shifted(1.001), 1.0), "a shifted hinge");
+        assert!(!verdict(&shifted(0.5), 1.0), "half the room");
+        assert!(!verdict(&records, 2.0), "a doubled slope");
+    }
+}
