@@ -25,3 +25,4 @@
 
 pub mod grid;
 pub mod records;
+pub mod regression;
