@@ -26,3 +26,4 @@
 pub mod grid;
 pub mod records;
 pub mod regression;
+pub mod wind;

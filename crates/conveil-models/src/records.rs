@@ -39,6 +39,20 @@ impl Records {
         read(source_name, input, Some(wanted))
     }
 
+    /// One column of finite numbers, at least one.
+    pub fn from_column(name: &str, values: &[f64]) -> Result<Records, String> {
+        if values.is_empty() {
+            return Err(format!("{} has no numbers", quoted(name)));
+        }
+        if let Some(value) = values.iter().find(|v| !v.is_finite()) {
+            return Err(format!("{} must be finite, found {value}", quoted(name)));
+        }
+        Ok(Records {
+            names: vec![name.into()],
+            values: values.to_vec(),
+        })
+    }
+
     /// The names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names
