@@ -19,6 +19,7 @@ pub mod model;
 mod private_file;
 mod release;
 mod study;
+mod svm;
 mod terminal;
 mod verbs;
 pub mod wishes;

@@ -8,9 +8,8 @@ use crate::arguments::{Common, Curating, Over, Study, Sweep};
 use crate::check::Check;
 use crate::failure::Failure;
 use crate::grid;
-use crate::grid_report::GridReport;
 use crate::inputs::Inputs;
-use crate::model::{Datasets, Model};
+use crate::model::{self, Datasets, Model, Report};
 use crate::terminal::Terminal;
 use crate::{audit, wishes};
 
@@ -54,15 +53,10 @@ pub(crate) fn solve(
     };
     let curated = curated.map_err(|e| told(&inputs, &model, &theta, &e))?;
     let (decided, report) = (curated.decided(), curated.report());
-    match model.opf() {
-        None => terminal.show(report)?,
-        Some(opf) => {
-            if let Some(warning) = grid::broken_bound(&inputs, opf, decided) {
-                terminal.say(&format!("warning: {warning}"));
-            }
-            terminal.show(&GridReport::new(&inputs, opf, decided, report))?;
-        }
+    if let Some(warning) = model::warning(&inputs, &model, &plan, decided) {
+        terminal.say(&format!("warning: {warning}"));
     }
+    terminal.show(&Report::new(&inputs, &model, &plan, decided, report)?)?;
     terminal.say_timings();
     Ok(())
 }
