@@ -1,6 +1,7 @@
 //! The released map θ ↦ (x̄, X): the single function behind release, sampled sensitivity, calibration and audit.
 
 use super::Shape;
+use super::correction::{Correction, break_ties};
 use super::equalities::on_the_equalities;
 use crate::ask::{Ask, ResolvedQuery};
 use crate::chance::Design;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recourse {
     noises: usize,
-    rows: Vec<Vec<(usize, f64)>>,
+    pub(super) rows: Vec<Vec<(usize, f64)>>,
 }
 
 impl Recourse {
@@ -78,17 +79,6 @@ pub struct Decided {
     pub proven_error: Option<f64>,
     /// How the envelope deviated from the data.
     pub correction: Option<Correction>,
-}
-
-/// How the envelope (M8a) deviated from the data. Private.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Correction {
-    /// ‖θ − θ̃‖ in the envelope's norm.
-    pub distance: f64,
-    /// The entries that moved: name, datum (clipped to its public bounds), corrected datum.
-    pub moved: Vec<(String, f64, f64)>,
-    /// The decision is for the data themselves: no correction was needed, or one of the same value.
-    pub at_the_data: bool,
 }
 
 impl Decided {
@@ -319,7 +309,7 @@ impl<'m> ReleasedMap<'m> {
         let Some((envelope, plain)) = &self.envelope else {
             return Ok(best);
         };
-        self.break_ties(best, theta, envelope, plain)
+        break_ties(best, theta, envelope, plain)
     }
 
     /// The best of the public splits.
@@ -447,56 +437,9 @@ impl<'m> ReleasedMap<'m> {
         Ok((solution, Some(proven)))
     }
 
-    /// M8a: the value is v_π either way, but a price that ties with π lets θ̃ stray from θ. The decision at θ̃ = θ is
-    /// taken where its proven value is the same.
-    fn break_ties(
-        &self,
-        best: Decided,
-        theta: &[f64],
-        envelope: &Envelope,
-        plain: &ReleasedMap<'m>,
-    ) -> Result<Decided> {
-        let theta = self.map.clipped(theta)?;
-        let own = match plain
-            .map
-            .at(&theta)
-            .and_then(|p| plain.at_split(&p, best.split))
-        {
-            Ok(own) => Some(own),
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(_) => None,
-        };
-        // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs.
-        let gap = best.proven_error.unwrap_or(0.0);
-        let mut decided = best;
-        let mut at_the_data = false;
-        if let Some(own) = own
-            && own.objective <= decided.objective + gap
-        {
-            at_the_data = true;
-            decided.mean = envelope.at_the_data(&own.mean, &theta);
-            decided.recourse = Recourse {
-                noises: own.recourse.noises,
-                rows: own.recourse.rows,
-            };
-            decided.recourse.rows.resize(decided.mean.len(), Vec::new());
-        }
-        let corrected = envelope.corrected(&decided.mean);
-        let change: Vec<f64> = theta.iter().zip(corrected).map(|(a, b)| b - a).collect();
-        let moved = self
-            .map
-            .parameters()
-            .iter()
-            .zip(theta.iter().zip(corrected));
-        decided.correction = Some(Correction {
-            distance: envelope.correction_norm().of(&change),
-            moved: moved
-                .filter(|(_, (a, b))| (*a - *b).abs() > 1e-9 * (1.0 + a.abs()))
-                .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
-                .collect(),
-            at_the_data,
-        });
-        Ok(decided)
+    /// The rule at θ under the split that another map's rule has.
+    pub(super) fn at_the_split_of(&self, other: &Decided, theta: &[f64]) -> Result<Decided> {
+        self.at_split(&self.map.at(theta)?, other.split)
     }
 
     /// Through the end-point rewrite where one box holds the only noise, else as it stands. Both are checked alike.
