@@ -24,3 +24,7 @@
 #![deny(missing_docs)]
 
 pub mod grid;
+pub mod records;
+pub mod regression;
+pub mod svm;
+pub mod wind;

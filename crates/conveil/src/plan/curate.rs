@@ -1,7 +1,7 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
 use super::correction::clipped;
-use super::empirical::empirical_violation;
+use super::empirical::violation;
 use super::{CuratorReport, Decided, Empirical, Plan, ReleasedMap};
 use crate::error::{Error, Result};
 use crate::program::{Against, Cone, Holds, Program};
@@ -58,12 +58,13 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
         .residuals
         .primal
         .max(1e-12 * decided.residuals.primal_scale);
-    let empirical = empirical_violation(
+    let each = plan.guarantee().budget().is_for_each_row();
+    let empirical = violation(
         &decided.program,
         &decided.mean,
         &decided.recourse,
         released.law(),
-        slip,
+        (slip, each),
         (draws, 0x0E0A),
         &batch,
     )?;
@@ -81,12 +82,12 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
         Some(program) if misses_what_no_noise_moves(program, &own, released) => {
             Some(Empirical::Exact { probability: 1.0 })
         }
-        Some(program) => Some(empirical_violation(
+        Some(program) => Some(violation(
             program,
             &own.mean,
             &own.recourse,
             released.law(),
-            slip,
+            (slip, each),
             (draws, 0x0E0B),
             &batch,
         )?),

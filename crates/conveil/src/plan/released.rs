@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
-use crate::rule::{Endpoints, Lift, Lifted, RowRule, Rule};
+use crate::rule::{Endpoints, Lift, Lifted, LocalAnswer, LocalRecourse, RowRule, Rule};
 use crate::sensitivity::{Envelope, Precision, Proven, Solver, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::sync::Arc;
@@ -138,6 +138,8 @@ pub struct ReleasedMap<'m> {
     precision: Option<Precision>,
     /// Every variable without curvature has an interval, at the public datasets.
     bounded: bool,
+    /// The recourse in closed form, where it is local.
+    local: Option<LocalRecourse>,
     /// The envelope, and the user's own program for the tie-breaking second solve.
     envelope: Option<(Arc<Envelope>, Box<ReleasedMap<'m>>)>,
 }
@@ -160,7 +162,12 @@ impl<'m> ReleasedMap<'m> {
     ) -> Result<Self> {
         let design = Design::new(map.template(), &rule, &law, &ask.feasibility, step)?;
         ask.risk.validate(map.template(), &law, rule.noises())?;
+        let local = LocalRecourse::new(&*map, &rule, &design, &ask.risk, (&law, step))?;
+        if local.is_none() {
+            design.without_local_recourse(map.template())?;
+        }
         Ok(ReleasedMap {
+            local,
             splits: (0..design.splits()).collect(),
             precision: None,
             bounded: true,
@@ -196,6 +203,10 @@ impl<'m> ReleasedMap<'m> {
         let mut worst = 0.0f64;
         let mut feasible = Vec::new();
         let mut obstacle = None;
+        if let Some(local) = &self.local {
+            let answer = local.decide(&program, (&self.law, self.step), &self.settings)?;
+            return Ok(answer.error);
+        }
         for split in self.splits.clone() {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
@@ -347,20 +358,20 @@ impl<'m> ReleasedMap<'m> {
     /// One split.
     fn at_split(&self, program: &Program, split: usize) -> Result<Decided> {
         let start = std::time::Instant::now();
+        if let Some(local) = &self.local {
+            let answer = local.decide(program, (&self.law, self.step), &self.settings)?;
+            let mut decided = self.decide_locally(program, answer, split);
+            self.require(decided.proven_error)?;
+            decided.seconds = (0.0, start.elapsed().as_secs_f64());
+            return Ok(decided);
+        }
         let lifted = self.lifted(program, split)?;
         let lift_seconds = start.elapsed().as_secs_f64();
         match self.solve_lifted(&lifted, split) {
             Outcome::Optimal(solution) => {
                 let (solution, proven) = self.settle(program, &lifted, solution, split)?;
                 let error = proven.map(|proven| proven.error);
-                if let (Some(error), Some(precision)) = (error, &self.precision)
-                    && !(error <= precision.tolerance)
-                {
-                    return Err(Error::Numerical(format!(
-                        "this solve is proven to within {error:.2e} of the optimum only, but the guarantee counts on {:.2e}; data far larger than alpha, or than the public values that the tolerance was found on (nominal values and bounds), are hard to solve so closely",
-                        precision.tolerance
-                    )));
-                }
+                self.require(error)?;
                 let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
                 let mut decided = self.decide(program, &lifted, solution, split, seconds)?;
                 decided.proven_error = error;
@@ -382,6 +393,40 @@ impl<'m> ReleasedMap<'m> {
                 other.into_solution(lifted.program(), self.settings.tolerance())?;
                 Err(Error::Numerical("no answer".into()))
             }
+        }
+    }
+
+    /// Refuses a solve that is not proven as closely as the guarantee counts on.
+    fn require(&self, error: Option<f64>) -> Result<()> {
+        match (error, &self.precision) {
+            (Some(error), Some(precision)) if !(error <= precision.tolerance) => {
+                Err(Error::Numerical(format!(
+                    "this solve is proven to within {error:.2e} of the optimum only, but the guarantee counts on {:.2e}; data far larger than alpha, or than the public values that the tolerance was found on (nominal values and bounds), are hard to solve so closely",
+                    precision.tolerance
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the closed form of local recourse decides.
+    fn decide_locally(&self, program: &Program, answer: LocalAnswer, split: usize) -> Decided {
+        Decided {
+            answer: self.query.apply(&answer.mean),
+            program: program.clone(),
+            mean: answer.mean,
+            recourse: Recourse {
+                noises: self.rule.noises(),
+                rows: answer.recourse,
+            },
+            objective: answer.objective,
+            residuals: answer.residuals,
+            prices: answer.prices,
+            split,
+            lifted_size: answer.size,
+            seconds: (0.0, 0.0),
+            proven_error: self.precision.is_some().then_some(answer.error),
+            correction: None,
         }
     }
 
