@@ -386,8 +386,7 @@ mod tests {
             let data: Vec<_> = (0..3)
                 .map(|j| m.parameter_within(&format!("x{i} {j}"), -1.0, 1.0))
                 .collect();
-            let margin = data[0].clone() * w.at(0) + data[1].clone() * w.at(1);
-            let margin = margin + data[2].clone() * w.at(2);
+            let margin = data[0] * w.at(0) + data[1] * w.at(1) + data[2] * w.at(2);
             m.at_most(&format!("point {i}"), 1.0, margin + s.at(i));
         }
         for i in 0..records {

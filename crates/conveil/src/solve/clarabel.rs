@@ -95,6 +95,7 @@ pub(super) fn solve(program: &Program, settings: &Settings) -> Outcome {
             Outcome::Inaccurate(best)
         }
         Some(best) if best.residuals.worst() <= 1e-2 => match around(program, settings, &best) {
+            _ if settings.cancel().is_raised() => Outcome::Cancelled,
             Some(better) if better.residuals.pass(settings.tolerance()) => Outcome::Optimal(better),
             Some(better) if better.residuals.worst() < best.residuals.worst() => {
                 Outcome::Inaccurate(better)
