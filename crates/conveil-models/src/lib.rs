@@ -26,4 +26,5 @@
 pub mod grid;
 pub mod records;
 pub mod regression;
+pub mod svm;
 pub mod wind;

@@ -2,6 +2,7 @@
 
 mod certified;
 mod comparison;
+mod correction;
 mod curate;
 mod empirical;
 mod equalities;
@@ -15,12 +16,13 @@ mod strategies;
 mod warnings;
 
 pub use comparison::{Comparison, StrategyRow};
+pub use correction::{Clipped, Correction};
 pub use curate::Curated;
 pub use empirical::{Empirical, empirical_violation};
 pub use explain::{Explanation, Threshold, explain};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
-pub use released::{Correction, Decided, DeterministicMap, Recourse, ReleasedMap};
+pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
 pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;
