@@ -2,10 +2,11 @@
 
 use conveil::program::{AffineMap, DataMap};
 use conveil_models::grid::Opf;
+use conveil_models::regression::Regression;
 
 use crate::failure::Failure;
 use crate::inputs::{Inputs, Source};
-use crate::{conic, grid};
+use crate::{conic, grid, regression};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -14,6 +15,8 @@ pub enum Model {
     Conic(Box<AffineMap>),
     /// `model = "opf"`.
     Opf(Box<Opf>),
+    /// `model = "regression"`.
+    Regression(Box<Regression>),
 }
 
 impl Model {
@@ -22,6 +25,9 @@ impl Model {
         Ok(match &inputs.source {
             Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
             Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
+            Source::Regressors(records) => {
+                Model::Regression(Box::new(regression::model(inputs, records)?))
+            }
         })
     }
 
@@ -30,14 +36,15 @@ impl Model {
         match self {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
+            Model::Regression(regression) => &**regression,
         }
     }
 
     /// The power flow, if it is one.
     pub fn opf(&self) -> Option<&Opf> {
         match self {
-            Model::Conic(_) => None,
             Model::Opf(opf) => Some(opf),
+            _ => None,
         }
     }
 }
@@ -54,6 +61,8 @@ pub enum Datasets<'i> {
         /// Which private loads the file leaves at the network's own demand.
         note: Option<String>,
     },
+    /// The responses of a regression.
+    Responses(Vec<f64>),
 }
 
 impl<'i> Datasets<'i> {
@@ -65,13 +74,14 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
+            Model::Regression(model) => Datasets::Responses(regression::dataset(inputs, model)?),
         })
     }
 
     /// What the curator should know about how the data were listed.
     pub fn note(&self) -> Option<&String> {
         match self {
-            Datasets::Saved(_) => None,
+            Datasets::Saved(_) | Datasets::Responses(_) => None,
             Datasets::Demands { note, .. } => note.as_ref(),
         }
     }
@@ -79,7 +89,7 @@ impl<'i> Datasets<'i> {
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
-            Datasets::Saved(_) => 1,
+            Datasets::Saved(_) | Datasets::Responses(_) => 1,
             Datasets::Demands { rows, .. } => rows.len(),
         }
     }
@@ -88,6 +98,7 @@ impl<'i> Datasets<'i> {
     pub fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
         let found = match self {
             Datasets::Demands { rows, .. } => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
+            Datasets::Responses(values) => (row == 1).then(|| values.clone()),
             Datasets::Saved(inputs) => match &inputs.source {
                 Source::Saved(saved) if row == 1 => Some(conic::dataset(inputs, saved)?),
                 _ => None,

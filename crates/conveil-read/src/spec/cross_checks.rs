@@ -19,6 +19,8 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         }
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
+        // And here, the basis functions.
+        Model::Regression(_) => super::regression::check(spec, name)?,
     }
     check_shape(spec, name)?;
     check_sensitivity(spec, name)?;
@@ -336,7 +338,10 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help(help))
     };
     match &spec.problem.model {
-        Model::Conic { .. } => refuse("`largest-cost` makes no sense with model `conic`"),
+        Model::Conic { .. } | Model::Regression(_) => refuse(&format!(
+            "`largest-cost` makes no sense with model `{}`",
+            spec.problem.model.name()
+        )),
         Model::Opf(_) if spec.query.release != Release::Cost => {
             refuse("`largest-cost` is about the cost, not about generation")
         }

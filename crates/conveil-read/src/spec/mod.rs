@@ -15,6 +15,7 @@ mod private;
 mod problem;
 mod query;
 mod reference;
+mod regression;
 mod risk;
 mod table;
 
@@ -34,6 +35,7 @@ pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
 pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
 pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
+pub use regression::{Basis, Behaviour, Condition, Regression, RegressionLoss, Responses};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
 
 /// A spec that is consistent in itself.
@@ -130,12 +132,15 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
             required(&mut top, "query", "release = \"cost\"")?,
             &problem.model,
         )?,
+        privacy: privacy::read(
+            required(
+                &mut top,
+                "privacy",
+                "mechanism = \"laplace\", epsilon = 1.0",
+            )?,
+            &problem.model,
+        )?,
         problem,
-        privacy: privacy::read(required(
-            &mut top,
-            "privacy",
-            "mechanism = \"laplace\", epsilon = 1.0",
-        )?)?,
         feasibility: feasibility::read(required(&mut top, "feasibility", "eta = 0.01")?)?,
         risk: risk::read(optional(&mut top, "risk")?)?,
         lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,

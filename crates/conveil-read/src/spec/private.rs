@@ -6,6 +6,7 @@ use std::fmt;
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
+use super::regression::{self, Responses};
 use super::table::Table;
 use crate::spelling::counted;
 use crate::{Located, ReadError};
@@ -21,6 +22,8 @@ pub struct Private {
     pub universe: Option<Located<Universe>>,
     /// The private demands of model `opf`.
     pub demands: Option<Demands>,
+    /// The private responses of model `regression`.
+    pub responses: Option<Responses>,
 }
 
 /// Which datasets are neighbours.
@@ -160,6 +163,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "demand",
         "loads",
         "bounds",
+        "responses",
     ])?;
     let adjacency = table.required(
         "adjacency",
@@ -175,6 +179,18 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
             parameters: Vec::new(),
             universe: None,
             demands: Some(demands),
+            responses: None,
+        });
+    }
+    if let Model::Regression(_) = model {
+        let responses = regression::read_responses(&mut table)?;
+        table.finish(&context)?;
+        return Ok(Private {
+            adjacency,
+            parameters: Vec::new(),
+            universe: None,
+            demands: None,
+            responses: Some(responses),
         });
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
@@ -189,6 +205,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         parameters,
         universe,
         demands: None,
+        responses: None,
     })
 }
 

@@ -11,9 +11,6 @@ use conveil_models::regression::Regression;
 /// Draws come from streams of their own.
 const STREAM: u64 = 5 << 40;
 
-/// A projection is a solve: at most so many draws are projected.
-const PROJECTED: u64 = 200;
-
 /// A condition counts as broken below this share of the noise's own reach on it.
 const SLIP: f64 = 1e-6;
 
@@ -141,9 +138,8 @@ impl<'a> Fan<'a> {
         metric: Metric,
         settings: &Settings,
     ) -> Result<Judged> {
-        let count = self.draws.min(PROJECTED);
         let (mut loss, mut square, mut broken) = (0.0, 0.0, 0u64);
-        for index in 0..count {
+        for index in 0..self.draws {
             let mut w = self.draw(mean, noise, index);
             // A valid draw is its own projection.
             if !self.is_valid(&w, noise) {
@@ -153,7 +149,7 @@ impl<'a> Fan<'a> {
             square += self.residual_square(&w);
             broken += u64::from(!self.is_valid(&w, noise));
         }
-        let draws = count.max(1) as f64;
+        let draws = self.draws.max(1) as f64;
         Ok(Judged {
             loss: loss / draws,
             root_mean_square: (square / draws).sqrt(),
