@@ -57,7 +57,7 @@ impl Inputs {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let (file, what) = match &spec.problem.model {
             Model::Conic { file } => (file, "problem"),
-            Model::Regression(regression) => (&regression.data, "records"),
+            Model::Regression(regression) => (&regression.records, "records"),
             Model::Opf(grid) => match &grid.network {
                 NetworkSource::File(file) => (file, "network"),
                 NetworkSource::Builtin(_) => {
@@ -74,7 +74,7 @@ impl Inputs {
             )
             .with_help(format!(
                 "`{}` is a path relative to the spec's directory",
-                if what == "records" { "data" } else { "file" }
+                if what == "records" { what } else { "file" }
             ))
         })?;
         Self::with_text(spec_name, spec, folder, (&problem_name, &problem_text))

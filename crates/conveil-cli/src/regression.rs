@@ -128,7 +128,7 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
     let own = responses.and_then(|r| r.file.as_ref());
     let (file, key) = match own {
         Some(file) => (file, "responses"),
-        None => (&wish.data, "data"),
+        None => (&wish.records, "records"),
     };
     let path = inputs.folder.join(file.value.as_str());
     let name = path.display().to_string();

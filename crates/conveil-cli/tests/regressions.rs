@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SPEC: &str = r#"
 [problem]
 model = "regression"
-data = "records.csv"
+records = "records.csv"
 response = "power"
 ridge = 0.1
 
@@ -256,7 +256,7 @@ fn mistakes_in_files() {
     std::fs::remove_file(place.join("records.csv")).unwrap();
     let (code, _, stderr) = ended(&place, &["check", "spec.toml"]);
     assert_eq!(code, 2);
-    assert_eq!(stderr, "error: spec.toml:4:8: cannot read the records records.csv: no such file\n  help: `data` is a path relative to the spec's directory\n");
+    assert_eq!(stderr, "error: spec.toml:4:11: cannot read the records records.csv: no such file\n  help: `records` is a path relative to the spec's directory\n");
 }
 
 #[test]

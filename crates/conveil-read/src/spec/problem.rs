@@ -117,7 +117,7 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "angle_limits",
         "costs",
         "curvature",
-        "data",
+        "records",
         "response",
         "basis",
         "condition",

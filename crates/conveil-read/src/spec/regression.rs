@@ -11,8 +11,8 @@ use crate::{Located, ReadError};
 /// A regression of private responses on public regressors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regression {
-    /// `data`: the path of the CSV file with the regressors, as written.
-    pub data: Located<String>,
+    /// `records`: the path of the CSV file with the regressors, as written.
+    pub records: Located<String>,
     /// `response`: the column of the responses.
     pub response: Located<String>,
     /// `[[problem.basis]]`: at least one.
@@ -137,7 +137,7 @@ pub enum RegressionLoss {
 /// The private responses.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Responses {
-    /// `responses`: the path of the CSV file with the column; without it the `data` file.
+    /// `responses`: the path of the CSV file with the column; without it the `records` file.
     pub file: Option<Located<String>>,
     /// `bounds`: public bounds lo < hi that every response is clipped to.
     pub bounds: Option<(f64, f64)>,
@@ -151,7 +151,9 @@ const MOST_POINTS: usize = 10_000;
 
 /// Reads the keys of `[problem]` beside `model`.
 pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
-    let data = table.required("data", "data = \"records.csv\"")?.words()?;
+    let records = table
+        .required("records", "records = \"records.csv\"")?
+        .words()?;
     let response = table
         .required("response", "response = \"power\"")?
         .words()?;
@@ -184,7 +186,7 @@ pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
                 ("norm", RegressionLoss::Norm),
             ])?),
         },
-        data,
+        records,
         response,
     };
     let features = regression.features();

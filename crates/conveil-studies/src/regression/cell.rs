@@ -31,8 +31,8 @@ pub(super) const CERTIFIED: [(Way, &str); 3] = [
 ];
 
 /// Curves of a fan, and points of a curve.
-const CURVES: u64 = 80;
-const POINTS: usize = 90;
+const CURVES: u64 = 40;
+const POINTS: usize = 31;
 
 /// What one seed came to for one way.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use super::cell::{Cell, RANGE};
 use crate::regression::{Curve, CurveFan, Fan, Metric, Noise, Way};
 
 /// Curves of a fan, and points of a curve.
-const CURVES: u64 = 80;
-const POINTS: usize = 90;
+const CURVES: u64 = 40;
+const POINTS: usize = 31;
 
 impl Cell<'_> {
     /// The fans of the figure, at the largest variation.
