@@ -36,6 +36,8 @@ pub enum Source {
     Network(Network),
     /// The public regressors of a regression.
     Regressors(Records),
+    /// Nothing beside the spec: the private records have a file of their own.
+    Records,
 }
 
 /// Longer specs are not read to their end; the reader refuses them.
@@ -57,13 +59,14 @@ impl Inputs {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let (file, what) = match &spec.problem.model {
             Model::Conic { file } => (file, "problem"),
-            Model::Regression(regression) => (&regression.records, "records"),
+            Model::Regression(regression) => (&regression.regressors, "regressors"),
             Model::Opf(grid) => match &grid.network {
                 NetworkSource::File(file) => (file, "network"),
                 NetworkSource::Builtin(_) => {
                     return Self::with_text(spec_name, spec, folder, ("", ""));
                 }
             },
+            Model::Svm(_) => return Self::with_text(spec_name, spec, folder, ("", "")),
         };
         let problem_path = folder.join(file.value.as_str());
         let problem_name = problem_path.display().to_string();
@@ -74,7 +77,7 @@ impl Inputs {
             )
             .with_help(format!(
                 "`{}` is a path relative to the spec's directory",
-                if what == "records" { what } else { "file" }
+                if what == "regressors" { what } else { "file" }
             ))
         })?;
         Self::with_text(spec_name, spec, folder, (&problem_name, &problem_text))
@@ -108,6 +111,7 @@ impl Inputs {
                     (network.name().into(), Source::Network(network))
                 }
             },
+            Model::Svm(_) => ("support vector machine".into(), Source::Records),
         };
         Ok(Inputs {
             spec_name,

@@ -21,6 +21,8 @@ mod regression;
 mod release;
 mod study;
 mod study_regression;
+mod svm;
+mod svm_compare;
 mod terminal;
 mod verbs;
 pub mod wishes;

@@ -1,12 +1,19 @@
 //! The spec as the engine's model: the public map θ ↦ program, and apart from it the private datasets.
 
+use std::fmt;
+
+use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
 use conveil_models::grid::Opf;
 use conveil_models::regression::Regression;
+use conveil_models::svm::Svm;
+use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
-use crate::{conic, grid, regression};
+use crate::svm::SvmReport;
+use crate::{conic, grid, regression, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -17,6 +24,8 @@ pub enum Model {
     Opf(Box<Opf>),
     /// `model = "regression"`.
     Regression(Box<Regression>),
+    /// `model = "svm"`.
+    Svm(Box<Svm>),
 }
 
 impl Model {
@@ -28,6 +37,7 @@ impl Model {
             Source::Regressors(records) => {
                 Model::Regression(Box::new(regression::model(inputs, records)?))
             }
+            Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
         })
     }
 
@@ -37,6 +47,7 @@ impl Model {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
             Model::Regression(regression) => &**regression,
+            Model::Svm(svm) => &**svm,
         }
     }
 
@@ -44,8 +55,65 @@ impl Model {
     pub fn opf(&self) -> Option<&Opf> {
         match self {
             Model::Opf(opf) => Some(opf),
-            _ => None,
+            Model::Conic(_) | Model::Svm(_) | Model::Regression(_) => None,
         }
+    }
+}
+
+/// The curator's report in the words of its model.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Report<'r> {
+    /// The engine's own.
+    Plain(&'r CuratorReport),
+    /// Of a power flow.
+    Grid(Box<GridReport<'r>>),
+    /// Of a classifier.
+    Svm(Box<SvmReport<'r>>),
+}
+
+impl<'r> Report<'r> {
+    pub(crate) fn new(
+        inputs: &Inputs,
+        model: &Model,
+        plan: &Plan<'_>,
+        decided: &Decided,
+        report: &'r CuratorReport,
+    ) -> Result<Self, Failure> {
+        Ok(match model {
+            Model::Conic(_) | Model::Regression(_) => Report::Plain(report),
+            Model::Opf(opf) => {
+                Report::Grid(Box::new(GridReport::new(inputs, opf, decided, report)))
+            }
+            Model::Svm(svm) => {
+                let report = SvmReport::new(inputs, svm, plan, decided, report)?;
+                Report::Svm(Box::new(report))
+            }
+        })
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Report::Plain(report) => report.fmt(f),
+            Report::Grid(report) => report.fmt(f),
+            Report::Svm(report) => report.fmt(f),
+        }
+    }
+}
+
+/// What the curator should know about a decision, whether or not a report is asked for.
+pub(crate) fn warning(
+    inputs: &Inputs,
+    model: &Model,
+    plan: &Plan<'_>,
+    decided: &Decided,
+) -> Option<String> {
+    match model {
+        Model::Conic(_) | Model::Regression(_) => None,
+        Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
+        Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
 }
 
@@ -54,6 +122,8 @@ impl Model {
 pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
+    /// Records of a file: one dataset.
+    Records(Vec<f64>),
     /// Demands.
     Demands {
         /// One dataset for each row.
@@ -61,8 +131,6 @@ pub enum Datasets<'i> {
         /// Which private loads the file leaves at the network's own demand.
         note: Option<String>,
     },
-    /// The responses of a regression.
-    Responses(Vec<f64>),
 }
 
 impl<'i> Datasets<'i> {
@@ -74,14 +142,15 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
-            Model::Regression(model) => Datasets::Responses(regression::dataset(inputs, model)?),
+            Model::Regression(model) => Datasets::Records(regression::dataset(inputs, model)?),
+            Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
         })
     }
 
     /// What the curator should know about how the data were listed.
     pub fn note(&self) -> Option<&String> {
         match self {
-            Datasets::Saved(_) | Datasets::Responses(_) => None,
+            Datasets::Saved(_) | Datasets::Records(_) => None,
             Datasets::Demands { note, .. } => note.as_ref(),
         }
     }
@@ -89,7 +158,7 @@ impl<'i> Datasets<'i> {
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
-            Datasets::Saved(_) | Datasets::Responses(_) => 1,
+            Datasets::Saved(_) | Datasets::Records(_) => 1,
             Datasets::Demands { rows, .. } => rows.len(),
         }
     }
@@ -98,7 +167,7 @@ impl<'i> Datasets<'i> {
     pub fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
         let found = match self {
             Datasets::Demands { rows, .. } => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
-            Datasets::Responses(values) => (row == 1).then(|| values.clone()),
+            Datasets::Records(theta) => (row == 1).then(|| theta.clone()),
             Datasets::Saved(inputs) => match &inputs.source {
                 Source::Saved(saved) if row == 1 => Some(conic::dataset(inputs, saved)?),
                 _ => None,

@@ -127,8 +127,8 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
     let responses = inputs.spec.private.responses.as_ref();
     let own = responses.and_then(|r| r.file.as_ref());
     let (file, key) = match own {
-        Some(file) => (file, "responses"),
-        None => (&wish.records, "records"),
+        Some(file) => (file, "data"),
+        None => (&wish.regressors, "regressors"),
     };
     let path = inputs.folder.join(file.value.as_str());
     let name = path.display().to_string();
@@ -158,7 +158,7 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
 /// All weights, where the spec names none.
 pub(crate) fn query(spec: &Spec, model: &Regression) -> Option<Query> {
     match &spec.query.release {
-        Release::Identity { variables: None } => Some(model.query()),
+        Release::Weights | Release::Identity { variables: None } => Some(model.query()),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SPEC: &str = r#"
 [problem]
 model = "regression"
-records = "records.csv"
+regressors = "records.csv"
 response = "power"
 ridge = 0.1
 
@@ -177,7 +177,7 @@ fn check_is_the_same_whatever_the_private_responses() {
 
 #[test]
 fn responses_may_stand_in_a_file_of_their_own() {
-    let spec = SPEC.replace("[private]", "[private]\nresponses = \"private.csv\"");
+    let spec = SPEC.replace("[private]", "[private]\ndata = \"private.csv\"");
     let place = placed("apart", &spec, "speed\n3\n5\n7\n9\n11\n");
     write(
         &place.join("private.csv"),
@@ -256,7 +256,7 @@ fn mistakes_in_files() {
     std::fs::remove_file(place.join("records.csv")).unwrap();
     let (code, _, stderr) = ended(&place, &["check", "spec.toml"]);
     assert_eq!(code, 2);
-    assert_eq!(stderr, "error: spec.toml:4:11: cannot read the records records.csv: no such file\n  help: `records` is a path relative to the spec's directory\n");
+    assert_eq!(stderr, "error: spec.toml:4:14: cannot read the regressors records.csv: no such file\n  help: `regressors` is a path relative to the spec's directory\n");
 }
 
 #[test]

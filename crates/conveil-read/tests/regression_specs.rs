@@ -22,7 +22,7 @@ fn every_key_is_read() {
     let spec = good(GOOD);
     let found = regression(&spec);
     assert_eq!(spec.problem.model.name(), "regression");
-    assert_eq!(found.records.value, "records.csv");
+    assert_eq!(found.regressors.value, "records.csv");
     assert_eq!(found.response.value, "power");
     assert_eq!(
         (found.ridge, found.loss.value),
@@ -73,7 +73,7 @@ fn silence_means_the_defaults() {
             .replace("ridge = 0.5\nloss = \"squared\"\n", "")
             .replace("center = 5.0\nscale = 0.5\n", "")
             .replace("width = 2.0\n", "")
-            .replace("responses = \"private.csv\"\n", "")
+            .replace("data = \"private.csv\"\n", "")
             .replace("shape = \"isotropic\"\n", ""),
     );
     let found = regression(&spec);
@@ -103,8 +103,8 @@ fn the_norm_loss_is_for_paper_mode() {
 #[rustfmt::skip] // one case, two lines
 fn mistakes() {
     let cases = [
-        ("records = \"records.csv\"\n", "",
-            "spec.toml:1:1: [problem] needs `records`\n  help: for example: records = \"records.csv\""),
+        ("regressors = \"records.csv\"\n", "",
+            "spec.toml:1:1: [problem] needs `regressors`\n  help: for example: regressors = \"records.csv\""),
         ("response = \"power\"\n", "",
             "spec.toml:1:1: [problem] needs `response`\n  help: for example: response = \"power\""),
         ("response = \"power\"", "response = \"speed\"",
@@ -157,8 +157,8 @@ fn mistakes() {
             "spec.toml:41:13: without public `bounds` on the responses, this adjacency sets no limit to a change\n  help: in [private]: bounds = [0.0, 1.0], which every response is clipped to"),
         ("bounds = [0.0, 1.0]\n", "bounds = [0.0, 1.0]\ndemand = \"loads.csv\"\n",
             "spec.toml:44:1: `demand` makes no sense with model `regression`"),
-        ("release = \"identity\"", "release = \"cost\"",
-            "spec.toml:45:11: release `cost` makes no sense with model `regression`\n  help: a regression releases its weights: `identity`; or predictions: `weighted` and `rows`"),
+        ("release = \"weights\"", "release = \"cost\"",
+            "spec.toml:45:11: release `cost` makes no sense with model `regression`\n  help: a regression releases its `weights`; or predictions: `weighted` and `rows`"),
         ("shape = \"isotropic\"", "shape = \"round\"",
             "spec.toml:46:9: `shape` must be `curvature` or `isotropic`, found `round`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]"),
         ("delta = 1e-6", "delta = 1e-6\nsensitivity = { by = \"envelope\", price = 1.0 }",

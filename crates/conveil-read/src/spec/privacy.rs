@@ -164,15 +164,18 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Privacy, ReadError
                 .number_that("be positive and at most 1/2", |x| x > 0.0 && x <= 0.5)?,
         },
     };
-    let sensitivity = match (table.peek("sensitivity"), model) {
+    let sensitivity = match (table.optional("sensitivity"), model) {
+        (Some(item), _) => item.locate(read_sensitivity(item)?),
+        // What is proven for records, whoever trains on them.
+        (None, Model::Svm(_)) => table.locate(Sensitivity::RegularisedErm),
         // The certificate of least squares asks for nothing that could be stated.
         (None, Model::Regression(_)) => table.locate(Sensitivity::StrongConvexity),
-        _ => {
-            let sensitivity = table.required(
+        (None, _) => {
+            let item = table.required(
                 "sensitivity",
                 "sensitivity = { by = \"declared\", value = 1.0, reason = \"…\" }",
             )?;
-            sensitivity.locate(read_sensitivity(sensitivity)?)
+            item.locate(read_sensitivity(item)?)
         }
     };
     table.finish(&format!("with mechanism `{}`", kind.text()?))?;

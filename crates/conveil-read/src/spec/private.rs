@@ -7,6 +7,7 @@ use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
 use super::regression::{self, Responses};
+use super::svm::{self, SvmRecords};
 use super::table::Table;
 use crate::spelling::counted;
 use crate::{Located, ReadError};
@@ -24,6 +25,8 @@ pub struct Private {
     pub demands: Option<Demands>,
     /// The private responses of model `regression`.
     pub responses: Option<Responses>,
+    /// The private records of model `svm`.
+    pub records: Option<SvmRecords>,
 }
 
 /// Which datasets are neighbours.
@@ -46,7 +49,8 @@ pub enum Adjacency {
     },
     /// `one-record`: one block of consecutive parameters differs, arbitrarily.
     OneRecord {
-        /// How many parameters make a record; the number of parameters is a multiple of it.
+        /// How many parameters make a record; the number of parameters is a multiple of it. Models of records know it
+        /// themselves, and have 0 here.
         record: usize,
     },
     /// `universe`: any two datasets of the universe.
@@ -163,50 +167,50 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "demand",
         "loads",
         "bounds",
-        "responses",
+        "data",
+        "test",
     ])?;
     let adjacency = table.required(
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
-    let adjacency = adjacency.locate(read_adjacency(adjacency)?);
+    let knows_records = matches!(model, Model::Svm(_) | Model::Regression(_));
+    let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
     let context = format!("with model `{}`", model.name());
-    if let Model::Opf(_) = model {
-        let demands = grid::read_demands(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: Some(demands),
-            responses: None,
-        });
-    }
-    if let Model::Regression(_) = model {
-        let responses = regression::read_responses(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: None,
-            responses: Some(responses),
-        });
+    let mut private = Private {
+        adjacency,
+        parameters: Vec::new(),
+        universe: None,
+        demands: None,
+        records: None,
+        responses: None,
+    };
+    match model {
+        Model::Conic { .. } => {}
+        Model::Opf(_) => {
+            private.demands = Some(grid::read_demands(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Svm(_) => {
+            private.records = Some(svm::read_records(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Regression(_) => {
+            private.responses = Some(regression::read_responses(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
-    let parameters = read_parameters(table.required("parameter", example)?)?;
-    let universe = match table.optional("universe") {
+    private.parameters = read_parameters(table.required("parameter", example)?)?;
+    private.universe = match table.optional("universe") {
         None => None,
         Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
     };
     table.finish(&context)?;
-    Ok(Private {
-        adjacency,
-        parameters,
-        universe,
-        demands: None,
-        responses: None,
-    })
+    Ok(private)
 }
 
 #[derive(Clone, Copy)]
@@ -218,7 +222,7 @@ enum Kind {
     Universe,
 }
 
-fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
+fn read_adjacency(item: Item, knows_records: bool) -> Result<Adjacency, ReadError> {
     let mut table = item.table("`adjacency`")?;
     table.known(&["kind", "alpha", "record"])?;
     let kind_item = table.required("kind", "kind = \"one-entry\"")?;
@@ -230,6 +234,7 @@ fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
         ("universe", Kind::Universe),
     ])?;
     let adjacency = match kind {
+        Kind::OneRecord if knows_records => Adjacency::OneRecord { record: 0 },
         Kind::OneRecord => Adjacency::OneRecord {
             record: table
                 .required("record", "record = 3")?

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
 use super::regression::{self, Regression};
+use super::svm::{self, Svm};
 use super::table::Table;
 use crate::spelling::quoted;
 use crate::{Located, ReadError};
@@ -34,6 +35,8 @@ pub enum Model {
     Opf(Grid),
     /// `regression`: private responses, public regressors.
     Regression(Box<Regression>),
+    /// `svm`: a support vector machine.
+    Svm(Svm),
 }
 
 impl Model {
@@ -43,6 +46,7 @@ impl Model {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
             Model::Regression(_) => "regression",
+            Model::Svm(_) => "svm",
         }
     }
 }
@@ -101,6 +105,7 @@ enum Kind {
     Conic,
     Opf,
     Regression,
+    Svm,
 }
 
 /// Reads `[problem]`.
@@ -118,6 +123,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "costs",
         "curvature",
         "records",
+        "features",
+        "label",
+        "lambda",
+        "intercept",
+        "regressors",
         "response",
         "basis",
         "condition",
@@ -125,11 +135,13 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "loss",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
-    let model = match word.choice(&[
+    let kind = word.choice(&[
         ("conic", Kind::Conic),
         ("opf", Kind::Opf),
+        ("svm", Kind::Svm),
         ("regression", Kind::Regression),
-    ])? {
+    ])?;
+    let model = match kind {
         Kind::Conic => Model::Conic {
             file: table.required("file", "file = \"problem.json\"")?.words()?,
         },
@@ -142,6 +154,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let regression = regression::read(&mut table)?;
             table.finish("with model `regression`")?;
             Model::Regression(Box::new(regression))
+        }
+        Kind::Svm => {
+            let svm = svm::read(&mut table)?;
+            table.finish("with model `svm`")?;
+            Model::Svm(svm)
         }
     };
     let variables = match table.optional("variable") {
@@ -166,7 +183,7 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
         return Ok(());
     };
     match item.text()? {
-        model @ ("svm" | "ellipsoid") => Err(item
+        model @ "ellipsoid" => Err(item
             .error(format!("model `{model}` is not part of this version"))
             .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
         _ => Ok(()),

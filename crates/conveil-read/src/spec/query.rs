@@ -63,6 +63,8 @@ pub enum Release {
         /// The public slope c̃ that ties the decision to the noise.
         slope: Vec<Weight>,
     },
+    /// `weights` of model `svm`: the hyperplane.
+    Weights,
     /// `generation` of model `opf`: what groups of units generate, one number for each group.
     Generation {
         /// `units`, one group, or `groups`; at least one.
@@ -90,6 +92,7 @@ impl Release {
             Release::Rows { .. } => "rows",
             Release::AtMost { .. } => "at-most",
             Release::Generation { .. } => "generation",
+            Release::Weights => "weights",
         }
     }
 }
@@ -103,6 +106,7 @@ enum Kind {
     Rows,
     AtMost,
     Generation,
+    Weights,
 }
 
 /// Reads `[query]`.
@@ -127,7 +131,9 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
         ("rows", Kind::Rows),
         ("at-most", Kind::AtMost),
         ("generation", Kind::Generation),
+        ("weights", Kind::Weights),
     ])? {
+        Kind::Weights => Release::Weights,
         Kind::Generation => Release::Generation {
             groups: read_groups(&mut table)?,
         },
@@ -171,11 +177,11 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
     })
 }
 
-/// A power flow has queries of its own.
+/// Models have queries of their own.
 fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), ReadError> {
     let (fits, help) = match model {
         Model::Conic { .. } => (
-            !matches!(release, Release::Generation { .. }),
+            !matches!(release, Release::Generation { .. } | Release::Weights),
             "`sum`, `weighted` and `rows` release sums of variables",
         ),
         Model::Opf(_) => (
@@ -187,7 +193,11 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
                 release,
                 Release::Cost | Release::Generation { .. } | Release::AtMost { .. }
             ),
-            "a regression releases its weights: `identity`; or predictions: `weighted` and `rows`",
+            "a regression releases its `weights`; or predictions: `weighted` and `rows`",
+        ),
+        Model::Svm(_) => (
+            matches!(release, Release::Weights),
+            "a classifier releases its `weights`",
         ),
     };
     if fits {

@@ -11,8 +11,8 @@ use crate::{Located, ReadError};
 /// A regression of private responses on public regressors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regression {
-    /// `records`: the path of the CSV file with the regressors, as written.
-    pub records: Located<String>,
+    /// `regressors`: the path of the CSV file with their columns, as written.
+    pub regressors: Located<String>,
     /// `response`: the column of the responses.
     pub response: Located<String>,
     /// `[[problem.basis]]`: at least one.
@@ -137,7 +137,7 @@ pub enum RegressionLoss {
 /// The private responses.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Responses {
-    /// `responses`: the path of the CSV file with the column; without it the `records` file.
+    /// `data`: the path of the CSV file with the column; without it the `regressors` file.
     pub file: Option<Located<String>>,
     /// `bounds`: public bounds lo < hi that every response is clipped to.
     pub bounds: Option<(f64, f64)>,
@@ -151,8 +151,8 @@ const MOST_POINTS: usize = 10_000;
 
 /// Reads the keys of `[problem]` beside `model`.
 pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
-    let records = table
-        .required("records", "records = \"records.csv\"")?
+    let regressors = table
+        .required("regressors", "regressors = \"records.csv\"")?
         .words()?;
     let response = table
         .required("response", "response = \"power\"")?
@@ -186,7 +186,7 @@ pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
                 ("norm", RegressionLoss::Norm),
             ])?),
         },
-        records,
+        regressors,
         response,
     };
     let features = regression.features();
@@ -352,7 +352,7 @@ fn read_points(table: &mut Table) -> Result<Vec<f64>, ReadError> {
 /// Reads the keys of `[private]` beside `adjacency`.
 pub(super) fn read_responses(table: &mut Table) -> Result<Responses, ReadError> {
     Ok(Responses {
-        file: match table.optional("responses") {
+        file: match table.optional("data") {
             None => None,
             Some(file) => Some(file.words()?),
         },
