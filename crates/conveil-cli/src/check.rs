@@ -131,7 +131,7 @@ impl Check {
             private: false,
             problem: inputs.problem_name.clone(),
             network: match &inputs.source {
-                Source::Saved(_) | Source::Records => None,
+                Source::Saved(_) | Source::Regressors(_) | Source::Records => None,
                 Source::Network(network) => Some(NetworkLine {
                     buses: network.buses().len(),
                     units: network.units().len(),
@@ -147,7 +147,7 @@ impl Check {
                 .parameters()
                 .iter()
                 .map(|p| match &inputs.source {
-                    Source::Saved(_) => parameter(p, ToString::to_string),
+                    Source::Saved(_) | Source::Regressors(_) => parameter(p, ToString::to_string),
                     Source::Records => parameter(p, |place| coefficient(program, place)),
                     // The rows of a network have names that say more than their numbers.
                     Source::Network(_) => parameter(p, |place| row_name(program, place)),

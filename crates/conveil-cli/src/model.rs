@@ -5,6 +5,7 @@ use std::fmt;
 use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
 use conveil_models::grid::Opf;
+use conveil_models::regression::Regression;
 use conveil_models::svm::Svm;
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
 use crate::svm::SvmReport;
-use crate::{conic, grid, svm};
+use crate::{conic, grid, regression, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub enum Model {
     Conic(Box<AffineMap>),
     /// `model = "opf"`.
     Opf(Box<Opf>),
+    /// `model = "regression"`.
+    Regression(Box<Regression>),
     /// `model = "svm"`.
     Svm(Box<Svm>),
 }
@@ -31,6 +34,9 @@ impl Model {
         Ok(match &inputs.source {
             Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
             Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
+            Source::Regressors(records) => {
+                Model::Regression(Box::new(regression::model(inputs, records)?))
+            }
             Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
         })
     }
@@ -40,6 +46,7 @@ impl Model {
         match self {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
+            Model::Regression(regression) => &**regression,
             Model::Svm(svm) => &**svm,
         }
     }
@@ -48,7 +55,7 @@ impl Model {
     pub fn opf(&self) -> Option<&Opf> {
         match self {
             Model::Opf(opf) => Some(opf),
-            Model::Conic(_) | Model::Svm(_) => None,
+            Model::Conic(_) | Model::Svm(_) | Model::Regression(_) => None,
         }
     }
 }
@@ -74,7 +81,7 @@ impl<'r> Report<'r> {
         report: &'r CuratorReport,
     ) -> Result<Self, Failure> {
         Ok(match model {
-            Model::Conic(_) => Report::Plain(report),
+            Model::Conic(_) | Model::Regression(_) => Report::Plain(report),
             Model::Opf(opf) => {
                 Report::Grid(Box::new(GridReport::new(inputs, opf, decided, report)))
             }
@@ -104,7 +111,7 @@ pub(crate) fn warning(
     decided: &Decided,
 ) -> Option<String> {
     match model {
-        Model::Conic(_) => None,
+        Model::Conic(_) | Model::Regression(_) => None,
         Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
         Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
@@ -135,6 +142,7 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
+            Model::Regression(model) => Datasets::Records(regression::dataset(inputs, model)?),
             Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
         })
     }

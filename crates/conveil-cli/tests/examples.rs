@@ -3,13 +3,14 @@
 mod running;
 
 use conveil_read::{problem, spec};
-use running::{EXAMPLES, GRID_EXAMPLES, directory, ended, examples, text, write};
+use running::{EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory, ended, examples, text, write};
 use serde_json::Value;
 
 const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
 
 fn all() -> impl Iterator<Item = &'static str> {
-    EXAMPLES.iter().chain(GRID_EXAMPLES).copied()
+    let all = EXAMPLES.iter().chain(GRID_EXAMPLES);
+    all.chain(RECORD_EXAMPLES).copied()
 }
 
 fn json(verb: &str, name: &str) -> Value {
@@ -45,7 +46,15 @@ fn every_example_works_with_every_verb() {
             );
             let timed = *verb != "check";
             assert_eq!(stderr.ends_with(" s\n"), timed, "{verb} {name}: {stderr}");
-            assert!(!stderr.contains("warning"), "{verb} {name}: {stderr}");
+            // Conditions on a shape leave directions in which weights grow without limit.
+            let known = |line: &&str| {
+                RECORD_EXAMPLES.contains(&name) && line.contains("can move without limit")
+            };
+            let others = stderr.lines().filter(|line| !known(line));
+            assert!(
+                others.clone().all(|line| !line.contains("warning")),
+                "{verb} {name}: {stderr}"
+            );
         }
     }
 }

@@ -167,7 +167,7 @@ fn mistakes_in_the_spec() {
             "error: spec.toml:35:15: sensitivity by `envelope` needs `price`\n  help: price = 1000.0 is what deviating from the data by one unit costs, a public number: the value of lost load, a price cap\n"),
         (FIT, &[("release = \"identity\"", "release = \"identity\"\nshape = \"curve\"\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:53:9: `shape` must be `curvature`, found `curve`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]\n"),
+            "error: spec.toml:53:9: `shape` must be `curvature` or `isotropic`, found `curve`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]\n"),
         (SCALAR, &[("by = \"declared\", per_alpha = 1.5, reason = \"the optimal x follows l one to one at every noise scale, and the cost is 1.5 x\"", "by = \"envelope\", price = 10.0")], &[],
             CHECK, 2,
             "error: spec.toml:25:8: sensitivity by `envelope` needs `bounds` on every parameter, and `l` has none\n  help: the bounds must hold every admissible value, of either sign\n"),

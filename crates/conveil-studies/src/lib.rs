@@ -3,6 +3,8 @@
 //! - [`opf`]: Table 1, private cost queries of the optimal power flow under every strategy.
 //! - [`cvar`]: Table 2, the risk of a private generation query.
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
+//! - [`regression`]: Section 4.3.1, a private regression that must increase.
+//! - [`wind`]: Table 4, private power curves of wind turbines.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
@@ -19,6 +21,8 @@ pub mod opf;
 pub mod paper;
 mod patience;
 pub mod plot;
+pub mod regression;
+pub mod wind;
 
 /// A share in percent, without the rounding errors of 100·0.07.
 fn percent_of(share: f64) -> f64 {

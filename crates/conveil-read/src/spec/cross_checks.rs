@@ -19,6 +19,8 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         }
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
+        // And here, the basis functions.
+        Model::Regression(_) => super::regression::check(spec, name)?,
         Model::Svm(_) => check_records(spec, name)?,
     }
     check_shape(spec, name)?;
@@ -371,7 +373,7 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help(help))
     };
     match &spec.problem.model {
-        Model::Conic { .. } | Model::Svm(_) => refuse(&format!(
+        Model::Conic { .. } | Model::Svm(_) | Model::Regression(_) => refuse(&format!(
             "`largest-cost` makes no sense with model `{}`",
             spec.problem.model.name()
         )),

@@ -6,6 +6,7 @@ use std::fmt;
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
+use super::regression::{self, Responses};
 use super::svm::{self, SvmRecords};
 use super::table::Table;
 use crate::spelling::counted;
@@ -22,6 +23,8 @@ pub struct Private {
     pub universe: Option<Located<Universe>>,
     /// The private demands of model `opf`.
     pub demands: Option<Demands>,
+    /// The private responses of model `regression`.
+    pub responses: Option<Responses>,
     /// The private records of model `svm`.
     pub records: Option<SvmRecords>,
 }
@@ -171,45 +174,43 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
-    let knows_records = matches!(model, Model::Svm(_));
+    let knows_records = matches!(model, Model::Svm(_) | Model::Regression(_));
     let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
     let context = format!("with model `{}`", model.name());
-    if let Model::Opf(_) = model {
-        let demands = grid::read_demands(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: Some(demands),
-            records: None,
-        });
-    }
-    if let Model::Svm(_) = model {
-        let records = svm::read_records(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: None,
-            records: Some(records),
-        });
+    let mut private = Private {
+        adjacency,
+        parameters: Vec::new(),
+        universe: None,
+        demands: None,
+        records: None,
+        responses: None,
+    };
+    match model {
+        Model::Conic { .. } => {}
+        Model::Opf(_) => {
+            private.demands = Some(grid::read_demands(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Svm(_) => {
+            private.records = Some(svm::read_records(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Regression(_) => {
+            private.responses = Some(regression::read_responses(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
-    let parameters = read_parameters(table.required("parameter", example)?)?;
-    let universe = match table.optional("universe") {
+    private.parameters = read_parameters(table.required("parameter", example)?)?;
+    private.universe = match table.optional("universe") {
         None => None,
         Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
     };
     table.finish(&context)?;
-    Ok(Private {
-        adjacency,
-        parameters,
-        universe,
-        demands: None,
-        records: None,
-    })
+    Ok(private)
 }
 
 #[derive(Clone, Copy)]

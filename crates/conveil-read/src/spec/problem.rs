@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
+use super::regression::{self, Regression};
 use super::svm::{self, Svm};
 use super::table::Table;
 use crate::spelling::quoted;
@@ -32,6 +33,8 @@ pub enum Model {
     },
     /// `opf`: an optimal power flow.
     Opf(Grid),
+    /// `regression`: private responses, public regressors.
+    Regression(Box<Regression>),
     /// `svm`: a support vector machine.
     Svm(Svm),
 }
@@ -42,6 +45,7 @@ impl Model {
         match self {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
+            Model::Regression(_) => "regression",
             Model::Svm(_) => "svm",
         }
     }
@@ -100,6 +104,7 @@ pub enum Holds {
 enum Kind {
     Conic,
     Opf,
+    Regression,
     Svm,
 }
 
@@ -122,12 +127,19 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "label",
         "lambda",
         "intercept",
+        "regressors",
+        "response",
+        "basis",
+        "condition",
+        "ridge",
+        "loss",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
     let kind = word.choice(&[
         ("conic", Kind::Conic),
         ("opf", Kind::Opf),
         ("svm", Kind::Svm),
+        ("regression", Kind::Regression),
     ])?;
     let model = match kind {
         Kind::Conic => Model::Conic {
@@ -137,6 +149,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let grid = grid::read(&mut table)?;
             table.finish("with model `opf`")?;
             Model::Opf(grid)
+        }
+        Kind::Regression => {
+            let regression = regression::read(&mut table)?;
+            table.finish("with model `regression`")?;
+            Model::Regression(Box::new(regression))
         }
         Kind::Svm => {
             let svm = svm::read(&mut table)?;
@@ -166,7 +183,7 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
         return Ok(());
     };
     match item.text()? {
-        model @ ("regression" | "ellipsoid") => Err(item
+        model @ "ellipsoid" => Err(item
             .error(format!("model `{model}` is not part of this version"))
             .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
         _ => Ok(()),
