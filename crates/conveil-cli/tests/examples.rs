@@ -3,7 +3,10 @@
 mod running;
 
 use conveil_read::{problem, spec};
-use running::{EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory, ended, examples, text, write};
+use running::{
+    CLASSIFIER_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory, ended, examples,
+    text, write,
+};
 use serde_json::Value;
 
 const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
@@ -27,7 +30,8 @@ fn every_file_in_the_examples_is_tested() {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|name| name.strip_suffix(".toml").map(String::from))
         .collect();
-    let mut tested: Vec<String> = all().map(String::from).collect();
+    let tested = all().chain(CLASSIFIER_EXAMPLES.iter().copied());
+    let mut tested: Vec<String> = tested.map(String::from).collect();
     found.sort();
     tested.sort();
     assert_eq!(found, tested);

@@ -202,8 +202,12 @@ fn powers_that_vary_apart_need_much_less_noise() {
     assert!(apart.0 < 0.4 * together.0, "{apart:?} {together:?}");
 }
 
+/// The norm and its square have one minimiser without a ridge. A cone program for each of 400 datasets: only in full.
 #[test]
 fn the_norm_loss_gives_the_same_curves() {
+    if !is_full() {
+        return;
+    }
     let with = |norm_loss| {
         let settings = wind::Settings {
             variations_percent: vec![1.0],
@@ -217,10 +221,8 @@ fn the_norm_loss_gives_the_same_curves() {
         let row = row(&table, "E-92/2350", Some(1.0), "program, exact quantiles");
         row.root_mean_square_loss.unwrap().mean
     };
-    if is_full() {
-        let (square, norm) = (with(false), with(true));
-        assert!((square - norm).abs() < 1e-3 * norm, "{square} {norm}");
-    }
+    let (square, norm) = (with(false), with(true));
+    assert!((square - norm).abs() < 1e-3 * norm, "{square} {norm}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Section 4.3.1's data: y = x + ½(x − 5)³ + z at uniform x, and the map whose records move in ellipses.
 
 use conveil::noise::Sampler;
-use conveil::program::{GeneralMap, Parameter, PrivateParts};
+use conveil::program::{DataMap, GeneralMap, Parameter, PrivateParts};
 use conveil::{Error, Result};
 use conveil_models::records::Records;
 use conveil_models::regression::{Basis, Behaviour, Condition, Regression};
@@ -50,10 +50,7 @@ impl Synthetic {
 
     /// θ ↦ program with x and y private: the quadratic cost is private too.
     pub(super) fn map(&self, ridge: f64) -> Result<GeneralMap> {
-        let template = {
-            use conveil::program::DataMap;
-            self.model(ridge)?.at(&vec![0.0; self.y.len()])?
-        };
+        let template = self.model(ridge)?.at(&vec![0.0; self.y.len()])?;
         let parameters = (0..self.x.len())
             .flat_map(|i| ["x", "y"].map(|name| Parameter::new(format!("{name} {}", i + 1))));
         let parts = PrivateParts {
@@ -63,7 +60,6 @@ impl Synthetic {
             b: false,
         };
         let program = move |theta: &[f64]| {
-            use conveil::program::DataMap;
             let x: Vec<f64> = theta.chunks(2).map(|r| r[0] * HALF_AXES.0).collect();
             let y: Vec<f64> = theta.chunks(2).map(|r| r[1] * HALF_AXES.1).collect();
             model(&x, ridge)?.at(&y)
