@@ -23,4 +23,5 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod ellipsoid;
 pub mod grid;
