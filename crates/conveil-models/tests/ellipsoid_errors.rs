@@ -76,7 +76,7 @@ fn options_must_fit_the_facets() {
     let segment = Ellipsoid::inside(vec![vec![1.0], vec![-1.0]]).form(Form::SecondOrder);
     assert_eq!(
         message(segment.build()),
-        "the second-order form of the determinant is for 2 dimensions, and the normals have 1: take the power cone"
+        "the second-order form of the determinant is for 2 dimensions, and the normals have 1: take the tower or the power cone"
     );
 }
 

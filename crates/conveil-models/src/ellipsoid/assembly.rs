@@ -59,7 +59,7 @@ pub(super) fn map(
             m.norm_at_most("determinant", tail, y00 + y11);
             at(&mut m, determinant);
         }
-        (_, Form::PowerCone) => power_cone(&mut m, n, &shape, size, determinant),
+        (_, form) => factored(&mut m, n, &shape, size, determinant, form),
     }
     let program = m.build()?;
     let places = parameters
@@ -77,12 +77,13 @@ fn at(m: &mut Builder, determinant: Determinant) {
 
 /// [Y K; K' D] ⪰ 0 with D = diag K, K lower triangular, t ≤ (Π Kⱼⱼ)^{1/n}: then Y ⪰ KD⁻¹K', so det Y ≥ (det K)²/det D
 /// = Π Kⱼⱼ, with equality at K = LD for Y = LDL'.
-fn power_cone(
+fn factored(
     m: &mut Builder,
     n: usize,
     shape: &VariableHandle,
     size: Affine,
     determinant: Determinant,
+    form: Form,
 ) {
     // Only that there is such a K matters.
     let k = match determinant {
@@ -104,7 +105,11 @@ fn power_cone(
     }
     m.semidefinite("determinant", 2 * n, upper);
     at(m, determinant);
-    let mut rows: Vec<Affine> = (0..n).map(|j| k.at(entry(j, j))).collect();
+    let diagonal: Vec<Affine> = (0..n).map(|j| k.at(entry(j, j))).collect();
+    if form == Form::Tower {
+        return tower(m, diagonal, size, determinant);
+    }
+    let mut rows = diagonal;
     rows.push(size);
     m.cone(
         "geometric mean",
@@ -112,6 +117,30 @@ fn power_cone(
         rows,
     );
     at(m, determinant);
+}
+
+/// t ≤ (Πxⱼ)^{1/n} for t ≥ 0 by a tower of w² ≤ uv: the x are filled up with t to a power of two, and each storey
+/// takes geometric means of pairs until t itself lies below the last.
+fn tower(m: &mut Builder, x: Vec<Affine>, size: Affine, determinant: Determinant) {
+    let mut storey = x;
+    storey.resize(storey.len().next_power_of_two(), size.clone());
+    let mut floor = 0;
+    while storey.len() > 1 {
+        let pairs = storey.len() / 2;
+        let means = match (pairs, determinant) {
+            (1, _) => vec![size.clone()],
+            (_, Determinant::AtTheMean) => m.variable(&format!("means {floor}"), pairs).entries(),
+            (_, Determinant::WithNoise) => m.witness(&format!("means {floor}"), pairs).entries(),
+        };
+        for (i, (pair, mean)) in storey.chunks(2).zip(&means).enumerate() {
+            let (u, v) = (pair[0].clone(), pair[1].clone());
+            let tail = vec![2.0 * mean.clone(), u.clone() - v.clone()];
+            m.norm_at_most(&format!("geometric mean {floor} {i}"), tail, u + v);
+            at(m, determinant);
+        }
+        storey = means;
+        floor += 1;
+    }
 }
 
 /// 1/n, n times, with a sum of exactly 1: the solver insists.

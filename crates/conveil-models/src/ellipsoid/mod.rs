@@ -59,12 +59,16 @@ pub enum Determinant {
 }
 
 /// How det^{1/n} is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// [Y K; K' diag K] ⪰ 0 with K lower triangular, and the geometric mean of its diagonal: any dimension.
-    #[default]
+    /// [Y K; K' diag K] ⪰ 0 with K lower triangular, and the geometric mean of its diagonal by a tower of second-order
+    /// cones: any dimension. All its cones are symmetric, which the solver repays with accuracy: the default.
+    Tower,
+    /// The same K, and a generalised power cone for the geometric mean, as in the paper: any dimension. The solver
+    /// stalls on some larger programs.
     PowerCone,
-    /// ‖(2y₀₁, 2t, y₀₀ − y₁₁)‖ ≤ y₀₀ + y₁₁: two dimensions only.
+    /// ‖(2y₀₁, 2t, y₀₀ − y₁₁)‖ ≤ y₀₀ + y₁₁: two dimensions only. With noise it is exact, where a K that is affine in
+    /// the noise gives something away: the default there.
     SecondOrder,
 }
 
@@ -73,7 +77,7 @@ pub enum Form {
 pub struct EllipsoidBuilder {
     normals: Vec<Vec<f64>>,
     determinant: Determinant,
-    form: Form,
+    form: Option<Form>,
     bounds: Option<Vec<(f64, f64)>>,
     nominal: Option<Vec<f64>>,
 }
@@ -87,7 +91,7 @@ impl EllipsoidBuilder {
 
     /// How det^{1/n} is written.
     pub fn form(mut self, form: Form) -> Self {
-        self.form = form;
+        self.form = Some(form);
         self
     }
 
@@ -106,9 +110,13 @@ impl EllipsoidBuilder {
     /// The model, or what is wrong with the normals or the options. No private number is looked at.
     pub fn build(self) -> Result<Ellipsoid> {
         let normals = Normals::new(self.normals)?;
-        if self.form == Form::SecondOrder && normals.dimension() != 2 {
+        let form = self.form.unwrap_or(match self.determinant {
+            Determinant::WithNoise if normals.dimension() == 2 => Form::SecondOrder,
+            _ => Form::Tower,
+        });
+        if form == Form::SecondOrder && normals.dimension() != 2 {
             return Err(Error::Input(format!(
-                "the second-order form of the determinant is for 2 dimensions, and the normals have {}: take the power cone",
+                "the second-order form of the determinant is for 2 dimensions, and the normals have {}: take the tower or the power cone",
                 normals.dimension()
             )));
         }
@@ -136,7 +144,7 @@ impl EllipsoidBuilder {
             parameter
         };
         let parameters = (0..facets).map(parameter).collect();
-        let map = assembly::map(&normals, parameters, self.determinant, self.form)?;
+        let map = assembly::map(&normals, parameters, self.determinant, form)?;
         Ok(Ellipsoid { normals, map })
     }
 }
@@ -159,12 +167,12 @@ pub struct Ellipsoid {
 }
 
 impl Ellipsoid {
-    /// A model for these normals, a row for each facet: determinant at the mean, power cone, no bounds.
+    /// A model for these normals, a row for each facet: determinant at the mean, no bounds.
     pub fn inside(normals: Vec<Vec<f64>>) -> EllipsoidBuilder {
         EllipsoidBuilder {
             normals,
             determinant: Determinant::default(),
-            form: Form::default(),
+            form: None,
             bounds: None,
             nominal: None,
         }
