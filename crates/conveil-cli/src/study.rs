@@ -1,5 +1,7 @@
 //! `conveil study`: the paper's tables and figures. The studies are a library's; this is its voice.
 
+mod ellipsoid;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -12,6 +14,7 @@ use conveil_studies::{cvar, density, paper};
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
 use crate::terminal::Terminal;
+use ellipsoid::EllipsoidArguments;
 
 /// Pixels of a PNG for each unit of the figure.
 const PIXELS: f32 = 2.0;
@@ -30,6 +33,11 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study density --csv densities.csv --figure densities.svg"
     )]
     Density(DensityArguments),
+    /// Section 4.4: the largest ellipsoid inside a polytope, by output and by program perturbation
+    #[command(
+        after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
+    )]
+    Ellipsoid(EllipsoidArguments),
 }
 
 /// `study opf`.
@@ -186,6 +194,7 @@ impl Studied {
             Studied::Opf(arguments) => arguments.output,
             Studied::Cvar(arguments) => arguments.output,
             Studied::Density(arguments) => arguments.output,
+            Studied::Ellipsoid(arguments) => arguments.output(),
         }
     }
 }
@@ -196,6 +205,7 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Opf(arguments) => opf(arguments, terminal, cancel),
         Studied::Cvar(arguments) => cvar(arguments, terminal, cancel),
         Studied::Density(arguments) => density(arguments, terminal, cancel),
+        Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
     }
 }
 

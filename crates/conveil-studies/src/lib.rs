@@ -3,6 +3,7 @@
 //! - [`opf`]: Table 1, private cost queries of the optimal power flow under every strategy.
 //! - [`cvar`]: Table 2, the risk of a private generation query.
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
+//! - [`ellipsoid`]: Section 4.4, ellipsoids that stay inside a polytope.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
@@ -15,6 +16,7 @@
 
 pub mod cvar;
 pub mod density;
+pub mod ellipsoid;
 pub mod opf;
 pub mod paper;
 mod patience;

@@ -13,6 +13,7 @@ mod report;
 mod shape;
 mod strategies;
 mod warnings;
+mod widest;
 
 pub use comparison::{Comparison, StrategyRow};
 pub use curate::Curated;
