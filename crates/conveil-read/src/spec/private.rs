@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::ellipsoid::{self, OffsetsSource};
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
@@ -21,6 +22,8 @@ pub struct Private {
     pub universe: Option<Located<Universe>>,
     /// The private demands of model `opf`.
     pub demands: Option<Demands>,
+    /// The private offsets of model `ellipsoid`.
+    pub offsets: Option<OffsetsSource>,
 }
 
 /// Which datasets are neighbours.
@@ -124,7 +127,7 @@ impl fmt::Display for Place {
 /// The public set of possible θ.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Universe {
-    /// `box`: |θᵢ − centerᵢ| ≤ half_widthᵢ.
+    /// `box`: |θᵢ − centerᵢ| ≤ half_widthᵢ; written `relative`, a half-width is that share of |centerᵢ|.
     Box {
         /// One number per parameter.
         center: Vec<f64>,
@@ -160,6 +163,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "demand",
         "loads",
         "bounds",
+        "offsets",
     ])?;
     let adjacency = table.required(
         "adjacency",
@@ -175,21 +179,39 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
             parameters: Vec::new(),
             universe: None,
             demands: Some(demands),
+            offsets: None,
+        });
+    }
+    if let Model::Ellipsoid(_) = model {
+        let offsets = ellipsoid::read_offsets(&mut table)?;
+        let universe = optional_universe(&mut table)?;
+        table.finish(&context)?;
+        return Ok(Private {
+            adjacency,
+            parameters: Vec::new(),
+            universe,
+            demands: None,
+            offsets: Some(offsets),
         });
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
     let parameters = read_parameters(table.required("parameter", example)?)?;
-    let universe = match table.optional("universe") {
-        None => None,
-        Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
-    };
+    let universe = optional_universe(&mut table)?;
     table.finish(&context)?;
     Ok(Private {
         adjacency,
         parameters,
         universe,
         demands: None,
+        offsets: None,
     })
+}
+
+fn optional_universe(table: &mut Table) -> Result<Option<Located<Universe>>, ReadError> {
+    match table.optional("universe") {
+        None => Ok(None),
+        Some(item) => read_universe(item.table("[private.universe]")?).map(Some),
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -340,7 +362,14 @@ enum Shape {
 }
 
 fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
-    table.known(&["kind", "center", "half_width", "radius", "dimension"])?;
+    table.known(&[
+        "kind",
+        "center",
+        "half_width",
+        "relative",
+        "radius",
+        "dimension",
+    ])?;
     let shape = table
         .required("kind", "kind = \"box\"")?
         .choice(&[("box", Shape::Box), ("discs", Shape::Discs)])?;
@@ -348,8 +377,7 @@ fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
     let center = center_item.numbers()?;
     let universe = match shape {
         Shape::Box => {
-            let item = table.required("half_width", "half_width = 0.5")?;
-            let half_width = one_or_each(item, center.len(), "coordinates of `center`")?;
+            let half_width = read_half_width(&mut table, &center)?;
             table.finish("with kind `box`")?;
             Universe::Box { center, half_width }
         }
@@ -373,6 +401,23 @@ fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
         }
     };
     Ok(table.locate(universe))
+}
+
+/// `half_width`, or `relative`: a share of every coordinate of the center.
+fn read_half_width(table: &mut Table, center: &[f64]) -> Result<Vec<f64>, ReadError> {
+    let of = "coordinates of `center`";
+    match (table.optional("relative"), table.optional("half_width")) {
+        (Some(_), Some(item)) => Err(item.error("give `half_width` or `relative`, not both")),
+        (Some(item), None) => {
+            let shares = one_or_each(item, center.len(), of)?;
+            let pairs = center.iter().zip(shares);
+            Ok(pairs.map(|(center, share)| share * center.abs()).collect())
+        }
+        (None, Some(item)) => one_or_each(item, center.len(), of),
+        (None, None) => table
+            .required("half_width", "half_width = 0.5")
+            .and_then(|item| one_or_each(item, center.len(), of)),
+    }
 }
 
 /// A number ≥ 0 for all, or an array with one for each.

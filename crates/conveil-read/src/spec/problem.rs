@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::ellipsoid::{self, Ellipsoid};
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
 use super::table::Table;
@@ -31,6 +32,8 @@ pub enum Model {
     },
     /// `opf`: an optimal power flow.
     Opf(Grid),
+    /// `ellipsoid`: the largest ellipsoid inside a polytope.
+    Ellipsoid(Ellipsoid),
 }
 
 impl Model {
@@ -39,6 +42,7 @@ impl Model {
         match self {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
+            Model::Ellipsoid(_) => "ellipsoid",
         }
     }
 }
@@ -96,6 +100,7 @@ pub enum Holds {
 enum Kind {
     Conic,
     Opf,
+    Ellipsoid,
 }
 
 /// Reads `[problem]`.
@@ -111,9 +116,15 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "susceptance",
         "angle_limits",
         "costs",
+        "normals",
+        "determinant",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
-    let model = match word.choice(&[("conic", Kind::Conic), ("opf", Kind::Opf)])? {
+    let model = match word.choice(&[
+        ("conic", Kind::Conic),
+        ("opf", Kind::Opf),
+        ("ellipsoid", Kind::Ellipsoid),
+    ])? {
         Kind::Conic => Model::Conic {
             file: table.required("file", "file = \"problem.json\"")?.words()?,
         },
@@ -121,6 +132,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let grid = grid::read(&mut table)?;
             table.finish("with model `opf`")?;
             Model::Opf(grid)
+        }
+        Kind::Ellipsoid => {
+            let ellipsoid = ellipsoid::read(&mut table)?;
+            table.finish("with model `ellipsoid`")?;
+            Model::Ellipsoid(ellipsoid)
         }
     };
     let variables = match table.optional("variable") {
@@ -145,9 +161,9 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
         return Ok(());
     };
     match item.text()? {
-        model @ ("svm" | "regression" | "ellipsoid") => Err(item
+        model @ ("svm" | "regression") => Err(item
             .error(format!("model `{model}` is not part of this version"))
-            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
+            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow, model = \"ellipsoid\" the largest ellipsoid inside a polytope")),
         _ => Ok(()),
     }
 }

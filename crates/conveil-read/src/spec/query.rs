@@ -174,6 +174,13 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
             matches!(release, Release::Cost | Release::Generation { .. }),
             "a power flow releases its `cost`, or the `generation` of some of its units",
         ),
+        Model::Ellipsoid(_) => (
+            !matches!(
+                release,
+                Release::Cost | Release::Generation { .. } | Release::AtMost { .. }
+            ),
+            "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
+        ),
     };
     if fits {
         return Ok(());

@@ -188,7 +188,7 @@ impl<'a> Cell<'a> {
                     sensitivity: Some(plan.guarantee().sensitivity()),
                     ..self.blank("program")
                 };
-                return Ok((row, None));
+                return Ok((row, self.bare(best)?));
             }
             Err(other) => return Err(other),
         };
@@ -240,10 +240,23 @@ impl<'a> Cell<'a> {
         let picture = (self.model.dimension() == 2).then(|| Picture {
             polytope: self.polytope.clone(),
             best,
-            mean: at,
+            mean: Some(at),
             drawn: drawn.first,
         });
         Ok((row, picture))
+    }
+
+    /// The polygon and the non-private ellipse alone.
+    fn bare(&self, best: &[f64]) -> Result<Option<Picture>> {
+        if self.model.dimension() != 2 {
+            return Ok(None);
+        }
+        Ok(Some(Picture {
+            polytope: self.polytope.clone(),
+            best: self.model.inscribed(best)?,
+            mean: None,
+            drawn: Vec::new(),
+        }))
     }
 
     fn drawn(&self, mean: &[f64], law: &Law) -> Result<Drawn> {

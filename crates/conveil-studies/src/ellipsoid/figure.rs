@@ -11,6 +11,12 @@ use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series};
 /// Points of an ellipse.
 const POINTS: usize = 90;
 
+/// The size of a panel.
+const PANEL: (f64, f64) = (330.0, 250.0);
+
+/// The window is this much larger than the polygon.
+const ROOM: f64 = 1.35;
+
 impl Table {
     /// A panel for every row in two dimensions: universes and modes down, strategies across.
     pub fn figure(&self) -> Figure {
@@ -21,7 +27,7 @@ impl Table {
             percent_of(self.settings.eta)
         ))
         .columns(2)
-        .panel_size(330.0, 250.0);
+        .panel_size(PANEL.0, PANEL.1);
         for (row, picture) in self.rows.iter().zip(&self.pictures) {
             if row.dimension != 2 {
                 continue;
@@ -34,38 +40,53 @@ impl Table {
                 "{}, {}, ±{}%: {share}",
                 row.strategy, row.mode, row.universe_percent
             );
-            let mut panel = Panel::new(title, Axis::linear(""), Axis::linear(""));
-            if let Some(picture) = picture {
-                for (is_inside, colour, label) in [
-                    (false, Colour::Vermilion, "drawn, not inside"),
-                    (true, Colour::Green, "drawn, inside"),
-                ] {
-                    let some = picture.drawn.iter().filter(|d| d.1 == is_inside);
-                    let points: Vec<(f64, f64)> = some.flat_map(|d| outline(&d.0)).collect();
-                    if !points.is_empty() {
-                        let curves = Mark::Curves { points };
-                        panel = panel.with(Series::new(colour, curves).label(label));
-                    }
+            let Some(picture) = picture else { continue };
+            let corners = edges(&picture.polytope);
+            let (x, y) = window(&corners);
+            let across = Axis::linear("").range(x.0, x.1);
+            let mut panel = Panel::new(title, across, Axis::linear("").range(y.0, y.1));
+            for (is_inside, colour, label) in [
+                (false, Colour::Vermilion, "drawn, not inside"),
+                (true, Colour::Green, "drawn, inside"),
+            ] {
+                let some = picture.drawn.iter().filter(|d| d.1 == is_inside);
+                let points: Vec<(f64, f64)> = some.flat_map(|d| outline(&d.0)).collect();
+                if !points.is_empty() {
+                    let curves = Mark::Curves { points };
+                    panel = panel.with(Series::new(colour, curves).label(label));
                 }
-                let line = |points, dashed| Mark::Line { points, dashed };
-                panel = panel
-                    .with(
-                        Series::new(Colour::Grey, line(edges(&picture.polytope), false))
-                            .label("polygon"),
-                    )
-                    .with(
-                        Series::new(Colour::Blue, line(outline(&picture.best), true))
-                            .label("non-private"),
-                    )
-                    .with(
-                        Series::new(Colour::Blue, line(outline(&picture.mean), false))
-                            .label("mean"),
-                    );
+            }
+            let line = |points, dashed| Mark::Line { points, dashed };
+            let polygon = Series::new(Colour::Grey, line(corners, false));
+            let best = Series::new(Colour::Blue, line(outline(&picture.best), true));
+            panel = panel
+                .with(polygon.label("polygon"))
+                .with(best.label("non-private"));
+            if let Some(mean) = &picture.mean {
+                let mean = Series::new(Colour::Blue, line(outline(mean), false));
+                panel = panel.with(mean.label("mean"));
             }
             figure = figure.panel(panel);
         }
         figure
     }
+}
+
+/// Ranges of x and y around the polygon, as long as the panel has room for at one scale.
+fn window(corners: &[(f64, f64)]) -> ((f64, f64), (f64, f64)) {
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        let values = corners.iter().map(of);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        })
+    };
+    let (x, y) = (ends(|p| p.0), ends(|p| p.1));
+    let unit = ((x.1 - x.0) / PANEL.0).max((y.1 - y.0) / PANEL.1) * ROOM;
+    let around = |(low, high): (f64, f64), pixels: f64| {
+        let middle = 0.5 * (low + high);
+        (middle - 0.5 * unit * pixels, middle + 0.5 * unit * pixels)
+    };
+    (around(x, PANEL.0), around(y, PANEL.1))
 }
 
 /// Its boundary, closed, with a break behind it.

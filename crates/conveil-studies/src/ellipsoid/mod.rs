@@ -186,7 +186,7 @@ pub struct Table {
 struct Picture {
     polytope: Polytope,
     best: Inscribed,
-    mean: Inscribed,
+    mean: Option<Inscribed>,
     drawn: Vec<(Inscribed, bool)>,
 }
 

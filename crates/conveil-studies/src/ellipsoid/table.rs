@@ -68,7 +68,7 @@ impl fmt::Display for Table {
         }
         writeln!(
             f,
-            "\ninside: drawn ellipsoids inside the polytope; kept: those whose Y is positive semidefinite besides\nvolume: of the mean ellipsoid, drawn: mean over the draws, both against the non-private one\naudited: the worst pair that a short search found; more than ε refutes the claim"
+            "\ninside: drawn ellipsoids inside the polytope; kept: those whose Y is positive semidefinite besides\nvolume: of the mean ellipsoid, drawn: mean over the draws, both against the non-private one\naudited: the loss of the worst pair that a short search found; calibrated noise promises ε for a share 1−γ of pairs only"
         )
     }
 }
