@@ -24,6 +24,8 @@ Commands:
   pglib         installs PGLib's networks below target/, as `test --full` does
   import-networks DIR
                 makes the built-in networks from a folder of PGLib's case files
+  import-turbines FILE
+                makes the built-in power curves from windpowerlib's oedb/power_curves.csv
   help          this text
 
 Environment:
@@ -44,6 +46,7 @@ enum Command {
     Names,
     Pglib,
     ImportNetworks { folder: String },
+    ImportTurbines { file: String },
     Help,
 }
 
@@ -63,7 +66,12 @@ impl Command {
             ["import-networks", folder] => Ok(Command::ImportNetworks {
                 folder: folder.to_string(),
             }),
-            ["import-networks", _, rest @ ..] | ["test" | "names" | "pglib", rest @ ..] => {
+            ["import-turbines"] => Err("import-turbines needs a file".to_string()),
+            ["import-turbines", file] => Ok(Command::ImportTurbines {
+                file: file.to_string(),
+            }),
+            ["import-networks" | "import-turbines", _, rest @ ..]
+            | ["test" | "names" | "pglib", rest @ ..] => {
                 Err(format!("unexpected: {}", rest.join(" ")))
             }
             [other, ..] => Err(format!("unknown command: {other}")),
@@ -82,16 +90,23 @@ impl Command {
             Command::Names => vec![Stage::check("names", names::check)],
             Command::Pglib => vec![Stage::check("pglib", pglib::install)],
             Command::ImportNetworks { folder } => {
-                // Stages run at the root of the workspace, the user may be elsewhere.
-                let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
-                let folder = folder.to_string_lossy();
                 let example = "run --quiet --package conveil-grid --example import_networks --";
-                let arguments = example.split(' ').chain([folder.as_ref()]);
-                vec![Stage::cargo("import-networks", arguments)]
+                vec![import("import-networks", example, folder)]
+            }
+            Command::ImportTurbines { file } => {
+                let example = "run --quiet --package conveil-models --example import_turbines --";
+                vec![import("import-turbines", example, file)]
             }
             Command::Help => Vec::new(),
         }
     }
+}
+
+/// An example that imports from a file or folder. Stages run at the root of the workspace, the user may be elsewhere.
+fn import(name: &'static str, example: &str, path: &str) -> Stage {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let path = path.to_string_lossy();
+    Stage::cargo(name, example.split(' ').chain([path.as_ref()]))
 }
 
 /// Cheap before dear. Lints stand before the tests, since the documentation needs the dependencies
@@ -180,6 +195,13 @@ mod tests {
             read("import-networks cases"),
             Ok(Command::ImportNetworks { folder })
         );
+        let file = "curves.csv".to_string();
+        assert_eq!(
+            read("import-turbines curves.csv"),
+            Ok(Command::ImportTurbines { file })
+        );
+        assert!(read("import-turbines").unwrap_err().contains("file"));
+        assert!(read("import-turbines a b").unwrap_err().contains("b"));
         assert!(read("import-networks").unwrap_err().contains("folder"));
         assert!(read("import-networks a b").unwrap_err().contains("b"));
         assert!(read("test --ful").unwrap_err().contains("--ful"));

@@ -14,9 +14,9 @@ use conveil_release::{Released, charge, not_private};
 
 use crate::arguments::Releasing;
 use crate::failure::Failure;
-use crate::grid::{self, GridReport};
+use crate::grid;
 use crate::inputs::Inputs;
-use crate::model::{Datasets, Model};
+use crate::model::{self, Datasets, Model, Report};
 use crate::private_file::PrivateFile;
 use crate::terminal::Terminal;
 use crate::verbs::{note, planned, row_of, warn};
@@ -44,11 +44,12 @@ fn release(
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
+    grid::refuse_public_demands(inputs)?;
     let mut book = Book::open(releasing, inputs)?;
     let plan = terminal.stage("plan", || planned(inputs, model, terminal, cancel))?;
     warn(&plan, terminal);
     let series = Series::new(releasing, inputs, model)?;
-    note(inputs, model, terminal);
+    note(inputs, model, &series.datasets, terminal);
     for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
         release_row(row, files, &plan, &mut book, &series, terminal)
             .map_err(|failure| series.failure(done, row, failure))?;
@@ -66,7 +67,8 @@ fn release_row(
     series: &Series<'_>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let told = |error| Failure::release(&series.inputs.spec_name, &error);
+    let spec_name = &series.inputs.spec_name;
+    let told = |error| Failure::release(spec_name, &error);
     let charged = terminal.stage("charge", || {
         let dataset = book.dataset(plan)?;
         charge(plan, book.charges(), &dataset).map_err(told)
@@ -90,7 +92,8 @@ fn release_row(
             let _spinner = terminal.progress("releasing");
             terminal.stage("solve and draw", || charged.release(&theta))
         };
-        series.write(row, files, &released.map_err(told)?, terminal)
+        let released = released.map_err(|error| series.told(&theta, &error))?;
+        series.write(row, files, plan, &released, terminal)
     };
     rest().map_err(|failure| failure.after(&spent))
 }
@@ -104,7 +107,7 @@ fn study(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let series = Series::new(releasing, inputs, model)?;
-    note(inputs, model, terminal);
+    note(inputs, model, &series.datasets, terminal);
     for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
         // Further rows have noise of their own.
         let seed = releasing.seed.map(|seed| seed.wrapping_add(done as u64));
@@ -139,8 +142,8 @@ fn study_row(
         let _spinner = terminal.progress("solving");
         terminal.stage("solve and draw", || not_private(&plan, &theta, seed))
     };
-    let released = released.map_err(|e| Failure::release(&inputs.spec_name, &e))?;
-    series.write(row, files, &released, terminal)
+    let released = released.map_err(|e| series.told(&theta, &e))?;
+    series.write(row, files, &plan, &released, terminal)
 }
 
 /// The datasets to release, one after the other: all rows of a series, or the one that was asked for.
@@ -192,28 +195,27 @@ impl<'i> Series<'i> {
         &self,
         row: usize,
         files: Files,
+        plan: &Plan<'_>,
         released: &Released,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
         if let Some(file) = files.decision {
             file.write(released.decision())?;
         }
-        let opf = self.model.opf();
-        match (files.report, released.report(), opf) {
-            (Some(file), Some(report), None) => file.write(report)?,
-            (Some(file), Some(report), Some(opf)) => {
-                file.write(&GridReport::new(
-                    self.inputs,
-                    opf,
-                    released.decided(),
-                    report,
-                ))?;
+        let (inputs, model, decided) = (self.inputs, self.model, released.decided());
+        if let Some(file) = files.report {
+            // Whether there is a card must not hang on the report.
+            let report = released.report();
+            let report = report.map(|r| Report::new(inputs, model, plan, decided, r));
+            match report {
+                Some(Ok(report)) => file.write(&report)?,
+                Some(Err(failure)) => terminal.say(&format!(
+                    "warning: no curator report could be made of it: {failure}"
+                )),
+                None => terminal.say("warning: no curator report could be made of it"),
             }
-            (Some(_), None, _) => terminal.say("warning: no curator report could be made of it"),
-            _ => {}
         }
-        let broken = opf.and_then(|opf| grid::broken_bound(self.inputs, opf, released.decided()));
-        if let Some(warning) = broken {
+        if let Some(warning) = model::warning(inputs, model, plan, decided) {
             let place = match self.is_long() {
                 true => format!("row {row}: "),
                 false => String::new(),
@@ -221,6 +223,15 @@ impl<'i> Series<'i> {
             terminal.say(&format!("warning: {place}{warning}"));
         }
         terminal.show(released.card())
+    }
+
+    /// What a release says about these data, for the curator.
+    fn told(&self, theta: &[f64], error: &conveil_release::Error) -> Failure {
+        let help = match error {
+            conveil_release::Error::Engine(error) => grid::shortage(self.model, theta, error),
+            _ => None,
+        };
+        Failure::release(&self.inputs.spec_name, error).with_help(help)
     }
 
     /// In a series, a failure says how far it came.

@@ -28,9 +28,13 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         .map_err(engine)?
         .with_cancel(cancel.clone());
     let mut ask = Ask::new(query_of(name, spec, model)?)
-        .adjacency(adjacency(spec.private.adjacency.value))
+        .adjacency(match model {
+            // A classifier knows how many numbers make a record.
+            Model::Svm(svm) => svm.adjacency(),
+            _ => adjacency(spec.private.adjacency.value),
+        })
         .privacy(privacy(spec))
-        .sensitivity(sensitivity(spec, model).map_err(engine)?)
+        .sensitivity(sensitivity(name, spec, model)?)
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
@@ -94,7 +98,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
             .map_err(|e| Failure::located(name, variable, &e))
     };
     match &spec.query.release {
-        Release::Cost | Release::Generation { .. } => {}
+        Release::Cost | Release::Weights | Release::Generation { .. } => {}
         // The one variable is the whole query.
         Release::Identity {
             variables: Some(list),
@@ -133,16 +137,17 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
 /// A power flow has queries of its own.
 fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
     Ok(match (&spec.query.release, model) {
-        (Release::Cost, Model::Opf(opf)) => opf.cost_query(),
+        (Release::Cost, Model::Opf(opf)) => grid::cost(name, &spec.query.place, opf)?,
         (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
+        (Release::Weights, Model::Svm(svm)) => svm.query(),
         (release, _) => query(release),
     })
 }
 
 fn query(release: &Release) -> Query {
     match release {
-        // Groups of units are for a power flow; the reader has seen to that.
-        Release::Cost | Release::Generation { .. } => Query::Cost,
+        // Groups of units are for a power flow, weights for a classifier; the reader has seen to that.
+        Release::Cost | Release::Weights | Release::Generation { .. } => Query::Cost,
         Release::Identity { variables: None } => Query::Identity,
         Release::Identity {
             variables: Some(list),
@@ -195,7 +200,9 @@ fn privacy(spec: &Spec) -> Privacy {
     }
 }
 
-fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
+fn sensitivity(name: &str, spec: &Spec, model: &Model) -> Result<Request, Failure> {
+    let stated = &spec.privacy.sensitivity;
+    let engine = |error: conveil::Error| Failure::engine(name, &error);
     Ok(match &spec.privacy.sensitivity.value {
         Sensitivity::Declared { value, reason } => Request::Declared {
             bound: Bound::Total(*value),
@@ -207,14 +214,10 @@ fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
         },
         Sensitivity::DeclaredLargestCost => {
             let Some(opf) = model.opf() else {
-                return Err(conveil::Error::Input(
-                    "`largest-cost` needs model `opf`".into(),
-                ));
+                let message = "`largest-cost` needs model `opf`";
+                return Err(stated.error(name, message).into());
             };
-            Request::Declared {
-                bound: Bound::PerAlpha(opf.largest_cost()),
-                reason: grid::largest_cost_reason(opf),
-            }
+            grid::largest_cost(name, stated, opf)?
         }
         Sensitivity::Sampled {
             gamma,
@@ -224,8 +227,8 @@ fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
             on,
         } => Request::Sampled(Sampled {
             universe: match universe(&spec.private) {
-                Some(universe) => universe?,
-                None => between_bounds(model.map())?,
+                Some(universe) => universe.map_err(engine)?,
+                None => between_bounds(model.map()).map_err(engine)?,
             },
             gamma: *gamma,
             beta: *beta,
@@ -260,7 +263,11 @@ fn feasibility(
         Split::Optimise => chance::Split::Optimise,
         Split::LowerShare(share) => chance::Split::LowerShare(share),
     };
-    let mut feasibility = chance::Feasibility::eta(wish.eta)
+    let promise = match wish.each {
+        true => chance::Feasibility::each(wish.eta),
+        false => chance::Feasibility::eta(wish.eta),
+    };
+    let mut feasibility = promise
         .method(choice(wish.method.value, wish.factor.value))
         .split(split)
         .sampling(sample_size(wish.size), wish.beta, wish.seed);
@@ -339,6 +346,7 @@ fn choice(method: Method, factor: Factor) -> Choice {
         Method::SampledBox => Choice::SampledBox,
         Method::Scenario => Choice::Scenario,
         Method::RowByRow => Choice::RowByRow(factor),
+        Method::NoiseAwareHinge => Choice::NoiseAwareHinge,
         Method::FixedRecourse => Choice::FixedRecourse,
         Method::Ball => Choice::Ball,
         Method::Bounded => Choice::Bounded,

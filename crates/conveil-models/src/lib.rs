@@ -25,3 +25,7 @@
 
 pub mod ellipsoid;
 pub mod grid;
+pub mod records;
+pub mod regression;
+pub mod svm;
+pub mod wind;

@@ -209,7 +209,7 @@ fn an_enveloped_value_exists_for_every_dataset() {
     );
     let report = plan.curate(&[60.0, 70.0]).unwrap();
     let text = report.report().to_string();
-    assert!(text.contains("the data were corrected by"), "{text}");
+    assert!(text.contains("the price caps what they cost"), "{text}");
     assert!(text.contains("infeasible at the data"), "{text}");
     // Data far outside their bounds are clipped: the same answer, not an error.
     let clipped = plan.released().at(&[1e6, 1e6]).unwrap();

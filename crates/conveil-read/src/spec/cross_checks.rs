@@ -21,6 +21,7 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
         Model::Ellipsoid(ellipsoid) => check_offsets(spec, ellipsoid, name)?,
+        Model::Svm(_) => check_records(spec, name)?,
     }
     check_shape(spec, name)?;
     check_sensitivity(spec, name)?;
@@ -35,6 +36,18 @@ fn check_demands(spec: &Spec, name: &str) -> Result<(), ReadError> {
         return Err(adjacency
             .error(name, "the adjacency of demands needs an alpha, in MW")
             .with_help("`one-entry`, `l1` and `l2` have one"));
+    }
+    // The released cost is the objective; this term would be part of it.
+    if let Model::Opf(grid) = &spec.problem.model
+        && let Some(curvature) = &grid.curvature
+        && spec.query.release == Release::Cost
+    {
+        return Err(curvature
+            .error(
+                name,
+                "`curvature` changes the objective, and release `cost` is the objective",
+            )
+            .with_help("it is for release `generation`, which it makes unique"));
     }
     let bounded = spec
         .private
@@ -90,6 +103,36 @@ fn check_offsets(spec: &Spec, ellipsoid: &Ellipsoid, name: &str) -> Result<(), R
         Adjacency::OneRecord { record } if facets.is_some_and(|f| !f.is_multiple_of(record)) => {
             let message = format!("the facets cannot be split into records of {record}");
             Err(spec.private.adjacency.error(name, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A record enters with all its numbers, in the coefficients of its own loss.
+fn check_records(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let adjacency = &spec.private.adjacency;
+    if adjacency.value.alpha().is_some() {
+        return Err(adjacency
+            .error(name, "datasets of records differ in whole records")
+            .with_help("adjacency = { kind = \"one-record\" }"));
+    }
+    if adjacency.value == Adjacency::Universe {
+        return Err(adjacency
+            .error(name, "adjacency `universe` is not part of model `svm`")
+            .with_help("adjacency = { kind = \"one-record\" }"));
+    }
+    let sensitivity = &spec.privacy.sensitivity;
+    match sensitivity.value {
+        Sensitivity::Envelope { .. } | Sensitivity::Radius | Sensitivity::StrongConvexity => {
+            Err(sensitivity
+                .error(
+                    name,
+                    format!(
+                        "sensitivity by `{}` makes no sense for records of a classifier",
+                        sensitivity.value.by()
+                    ),
+                )
+                .with_help("`erm` is proven for them"))
         }
         _ => Ok(()),
     }
@@ -249,7 +292,7 @@ fn no_variable(spec: &Spec, variable: &Located<VariableRef>, name: &str) -> Read
 fn variables_of(spec: &Spec) -> Vec<&Located<VariableRef>> {
     let mut variables = Vec::new();
     match &spec.query.release {
-        Release::Cost | Release::Generation { .. } => {}
+        Release::Cost | Release::Weights | Release::Generation { .. } => {}
         Release::Identity { variables: named } | Release::Sum { variables: named } => {
             variables.extend(named.iter().flatten());
         }
@@ -301,6 +344,10 @@ fn answer_size(spec: &Spec) -> Option<usize> {
         }
         Release::Rows { rows } => Some(rows.len()),
         Release::Generation { groups } => Some(groups.value.len()),
+        Release::Weights => match &spec.problem.model {
+            Model::Svm(svm) => Some(svm.numbers()),
+            _ => None,
+        },
         Release::Identity { variables: None } if blocks.is_empty() => None,
         // A witness is never released.
         Release::Identity { variables: None } => blocks
@@ -362,8 +409,10 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help(help))
     };
     match &spec.problem.model {
-        Model::Conic { .. } => refuse("`largest-cost` makes no sense with model `conic`"),
-        Model::Ellipsoid(_) => refuse("`largest-cost` makes no sense with model `ellipsoid`"),
+        Model::Conic { .. } | Model::Svm(_) | Model::Ellipsoid(_) => refuse(&format!(
+            "`largest-cost` makes no sense with model `{}`",
+            spec.problem.model.name()
+        )),
         Model::Opf(_) if spec.query.release != Release::Cost => {
             refuse("`largest-cost` is about the cost, not about generation")
         }

@@ -7,6 +7,7 @@ use super::ellipsoid::{self, OffsetsSource};
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
+use super::svm::{self, SvmRecords};
 use super::table::Table;
 use crate::spelling::counted;
 use crate::{Located, ReadError};
@@ -24,6 +25,8 @@ pub struct Private {
     pub demands: Option<Demands>,
     /// The private offsets of model `ellipsoid`.
     pub offsets: Option<OffsetsSource>,
+    /// The private records of model `svm`.
+    pub records: Option<SvmRecords>,
 }
 
 /// Which datasets are neighbours.
@@ -46,7 +49,8 @@ pub enum Adjacency {
     },
     /// `one-record`: one block of consecutive parameters differs, arbitrarily.
     OneRecord {
-        /// How many parameters make a record; the number of parameters is a multiple of it.
+        /// How many parameters make a record; the number of parameters is a multiple of it. Models of records know it
+        /// themselves, and have 0 here.
         record: usize,
     },
     /// `universe`: any two datasets of the universe.
@@ -164,12 +168,15 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "loads",
         "bounds",
         "offsets",
+        "data",
+        "test",
     ])?;
     let adjacency = table.required(
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
-    let adjacency = adjacency.locate(read_adjacency(adjacency)?);
+    let knows_records = matches!(model, Model::Svm(_));
+    let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
     let context = format!("with model `{}`", model.name());
     if let Model::Opf(_) = model {
         let demands = grid::read_demands(&mut table)?;
@@ -180,6 +187,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
             universe: None,
             demands: Some(demands),
             offsets: None,
+            records: None,
         });
     }
     if let Model::Ellipsoid(_) = model {
@@ -192,6 +200,19 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
             universe,
             demands: None,
             offsets: Some(offsets),
+            records: None,
+        });
+    }
+    if let Model::Svm(_) = model {
+        let records = svm::read_records(&mut table)?;
+        table.finish(&context)?;
+        return Ok(Private {
+            adjacency,
+            parameters: Vec::new(),
+            universe: None,
+            demands: None,
+            records: Some(records),
+            offsets: None,
         });
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
@@ -204,6 +225,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         universe,
         demands: None,
         offsets: None,
+        records: None,
     })
 }
 
@@ -223,7 +245,7 @@ enum Kind {
     Universe,
 }
 
-fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
+fn read_adjacency(item: Item, knows_records: bool) -> Result<Adjacency, ReadError> {
     let mut table = item.table("`adjacency`")?;
     table.known(&["kind", "alpha", "record"])?;
     let kind_item = table.required("kind", "kind = \"one-entry\"")?;
@@ -235,6 +257,7 @@ fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
         ("universe", Kind::Universe),
     ])?;
     let adjacency = match kind {
+        Kind::OneRecord if knows_records => Adjacency::OneRecord { record: 0 },
         Kind::OneRecord => Adjacency::OneRecord {
             record: table
                 .required("record", "record = 3")?

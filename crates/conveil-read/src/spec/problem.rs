@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::ellipsoid::{self, Ellipsoid};
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
+use super::svm::{self, Svm};
 use super::table::Table;
 use crate::spelling::quoted;
 use crate::{Located, ReadError};
@@ -34,6 +35,8 @@ pub enum Model {
     Opf(Grid),
     /// `ellipsoid`: the largest ellipsoid inside a polytope.
     Ellipsoid(Ellipsoid),
+    /// `svm`: a support vector machine.
+    Svm(Svm),
 }
 
 impl Model {
@@ -43,6 +46,7 @@ impl Model {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
             Model::Ellipsoid(_) => "ellipsoid",
+            Model::Svm(_) => "svm",
         }
     }
 }
@@ -101,6 +105,7 @@ enum Kind {
     Conic,
     Opf,
     Ellipsoid,
+    Svm,
 }
 
 /// Reads `[problem]`.
@@ -118,13 +123,21 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "costs",
         "normals",
         "determinant",
+        "curvature",
+        "records",
+        "features",
+        "label",
+        "lambda",
+        "intercept",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
-    let model = match word.choice(&[
+    let kind = word.choice(&[
         ("conic", Kind::Conic),
         ("opf", Kind::Opf),
+        ("svm", Kind::Svm),
         ("ellipsoid", Kind::Ellipsoid),
-    ])? {
+    ])?;
+    let model = match kind {
         Kind::Conic => Model::Conic {
             file: table.required("file", "file = \"problem.json\"")?.words()?,
         },
@@ -137,6 +150,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let ellipsoid = ellipsoid::read(&mut table)?;
             table.finish("with model `ellipsoid`")?;
             Model::Ellipsoid(ellipsoid)
+        }
+        Kind::Svm => {
+            let svm = svm::read(&mut table)?;
+            table.finish("with model `svm`")?;
+            Model::Svm(svm)
         }
     };
     let variables = match table.optional("variable") {
@@ -161,7 +179,7 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
         return Ok(());
     };
     match item.text()? {
-        model @ ("svm" | "regression") => Err(item
+        model @ "regression" => Err(item
             .error(format!("model `{model}` is not part of this version"))
             .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow, model = \"ellipsoid\" the largest ellipsoid inside a polytope")),
         _ => Ok(()),

@@ -14,6 +14,8 @@ use crate::{Located, ReadError};
 pub struct Query {
     /// `release` and the keys that go with it.
     pub release: Release,
+    /// Where `release` stands.
+    pub place: Located<()>,
     /// `shape`: the matrix T; the identity if absent.
     pub shape: Option<Located<Shape>>,
 }
@@ -59,6 +61,8 @@ pub enum Release {
         /// The public slope c̃ that ties the decision to the noise.
         slope: Vec<Weight>,
     },
+    /// `weights` of model `svm`: the hyperplane.
+    Weights,
     /// `generation` of model `opf`: what groups of units generate, one number for each group.
     Generation {
         /// `units`, one group, or `groups`; at least one.
@@ -86,6 +90,7 @@ impl Release {
             Release::Rows { .. } => "rows",
             Release::AtMost { .. } => "at-most",
             Release::Generation { .. } => "generation",
+            Release::Weights => "weights",
         }
     }
 }
@@ -99,6 +104,7 @@ enum Kind {
     Rows,
     AtMost,
     Generation,
+    Weights,
 }
 
 /// Reads `[query]`.
@@ -123,7 +129,9 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
         ("rows", Kind::Rows),
         ("at-most", Kind::AtMost),
         ("generation", Kind::Generation),
+        ("weights", Kind::Weights),
     ])? {
+        Kind::Weights => Release::Weights,
         Kind::Generation => Release::Generation {
             groups: read_groups(&mut table)?,
         },
@@ -160,14 +168,18 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
         Some(item) => Some(item.locate(read_shape(item)?)),
     };
     table.finish(&format!("with release `{}`", kind.text()?))?;
-    Ok(Query { release, shape })
+    Ok(Query {
+        release,
+        place: kind.locate(()),
+        shape,
+    })
 }
 
-/// A power flow has queries of its own.
+/// Models have queries of their own.
 fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), ReadError> {
     let (fits, help) = match model {
         Model::Conic { .. } => (
-            !matches!(release, Release::Generation { .. }),
+            !matches!(release, Release::Generation { .. } | Release::Weights),
             "`sum`, `weighted` and `rows` release sums of variables",
         ),
         Model::Opf(_) => (
@@ -180,6 +192,10 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
                 Release::Cost | Release::Generation { .. } | Release::AtMost { .. }
             ),
             "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
+        ),
+        Model::Svm(_) => (
+            matches!(release, Release::Weights),
+            "a classifier releases its `weights`",
         ),
     };
     if fits {

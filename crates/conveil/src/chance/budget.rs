@@ -22,10 +22,12 @@ pub struct BudgetLine {
     pub detail: String,
 }
 
-/// The table. Shares add up to at most η.
+/// The table. Shares add up to at most η, unless η is for every row by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Budget {
     pub(super) eta: f64,
+    /// η and certified are for every row by itself.
+    pub(super) each: bool,
     pub(super) lines: Vec<BudgetLine>,
 }
 
@@ -40,9 +42,19 @@ impl Budget {
         &self.lines
     }
 
-    /// The certified probability of infeasibility: the sum over the lines.
+    /// Whether the promise is for every row by itself, and none for all rows together.
+    pub fn is_for_each_row(&self) -> bool {
+        self.each
+    }
+
+    /// The certified probability of infeasibility: the sum over the lines; where the promise is for every row by itself,
+    /// the largest that a row has.
     pub fn certified(&self) -> f64 {
-        self.lines.iter().map(|l| l.certified).sum()
+        let lines = self.lines.iter().map(|l| l.certified);
+        match self.each {
+            true => lines.fold(0.0, f64::max),
+            false => lines.sum(),
+        }
     }
 
     /// The confidence of the certified probability: 1 − Σβ.
@@ -81,7 +93,7 @@ impl fmt::Display for Budget {
         write!(
             f,
             "  {:<15} {:>6} {:>10.4}% {:>10.4}%",
-            "together",
+            if self.each { "each row" } else { "together" },
             "",
             100.0 * self.eta,
             100.0 * self.certified()

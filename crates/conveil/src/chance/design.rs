@@ -4,6 +4,7 @@ use super::ball::Ball;
 use super::bounded::Bounded;
 use super::budget::{Budget, BudgetLine};
 use super::fixed::FixedRecourse;
+use super::hinge::{NoiseAwareHinge, not_local};
 use super::mass_box::MassBox;
 use super::row_by_row::RowByRow;
 use super::safe_box::SafeBox;
@@ -11,7 +12,7 @@ use super::sampled_box::SampledBox;
 use super::scenario::Scenario;
 use super::sorting::{Pending, reach, sort_rows};
 use super::vertices::BoxSet;
-use super::{Choice, Feasibility, Method, Reach, Site, Split, Task};
+use super::{Choice, Feasibility, Method, Reach, Room, Site, Split, Task};
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{Cone, ConstraintBlock, Program};
@@ -86,6 +87,7 @@ impl Design {
             silent,
             budget: Budget {
                 eta: wish.eta,
+                each: wish.each,
                 lines: Vec::new(),
             },
             splits: 1,
@@ -133,6 +135,9 @@ impl Design {
         wish: &Feasibility,
         pending: Vec<Pending>,
     ) -> Result<()> {
+        if wish.each {
+            return self.allot_each(program, wish, pending);
+        }
         let explicit: f64 = pending
             .iter()
             .filter_map(|p| p.etas.as_ref())
@@ -148,7 +153,9 @@ impl Design {
         let (mut by_event, mut by_row): (Vec<Pending>, Vec<Pending>) = (Vec::new(), Vec::new());
         for p in pending {
             match p.choice {
-                Choice::RowByRow(_) | Choice::FixedRecourse => by_row.push(p),
+                Choice::RowByRow(_) | Choice::NoiseAwareHinge | Choice::FixedRecourse => {
+                    by_row.push(p)
+                }
                 _ => by_event.push(p),
             }
         }
@@ -215,6 +222,45 @@ impl Design {
             );
         }
         self.allot_rows(program, by_row, unit)
+    }
+
+    /// η for every row by itself: no share is divided, and nothing is promised of all rows together.
+    fn allot_each(
+        &mut self,
+        program: &Program,
+        wish: &Feasibility,
+        pending: Vec<Pending>,
+    ) -> Result<()> {
+        for p in &pending {
+            let by_row = matches!(
+                p.choice,
+                Choice::RowByRow(_) | Choice::NoiseAwareHinge | Choice::FixedRecourse
+            );
+            if !by_row {
+                return Err(Error::refused(
+                    format!(
+                        "an η for each row of `{}`",
+                        program.constraints()[p.block].name()
+                    ),
+                    format!(
+                        "{} serves rows together, not each by itself",
+                        p.choice.name()
+                    ),
+                    "a joint η; or row by row, for linear rows",
+                ));
+            }
+        }
+        let each = pending.into_iter().map(|p| Pending {
+            etas: Some(p.etas.unwrap_or_else(|| vec![wish.eta; p.rows.len()])),
+            ..p
+        });
+        self.allot_rows(program, each.collect(), 0.0)?;
+        for (line, served) in self.budget.lines.iter_mut().zip(&self.served) {
+            let largest = served.etas.iter().fold(0.0f64, |m, e| m.max(*e));
+            line.share = largest;
+            line.certified = largest;
+        }
+        Ok(())
     }
 
     /// The one event of a method, and its line in the table.
@@ -312,6 +358,7 @@ impl Design {
             }
             let method: Arc<dyn Method> = match p.choice {
                 Choice::RowByRow(factor) => Arc::new(RowByRow::new(factor)),
+                Choice::NoiseAwareHinge => Arc::new(NoiseAwareHinge),
                 _ => Arc::new(FixedRecourse),
             };
             let sum: f64 = etas.iter().sum();
@@ -361,6 +408,32 @@ impl Design {
             )?;
         }
         Ok(())
+    }
+
+    /// The room of every row, where each is served by a method whose room follows from its noise alone (M9).
+    pub(crate) fn rooms(
+        &self,
+        rows: usize,
+        noises: usize,
+        law: &Law,
+        step: f64,
+    ) -> Result<Option<Vec<Room>>> {
+        let mut rooms = vec![None; rows];
+        for served in &self.served {
+            for (&row, &eta) in served.rows.iter().zip(&served.etas) {
+                rooms[row] = served.method.room(law, noises, eta, step)?;
+            }
+        }
+        Ok(rooms.into_iter().collect())
+    }
+
+    /// Refuses a method that serves local recourse alone.
+    pub(crate) fn without_local_recourse(&self, program: &Program) -> Result<()> {
+        let hinge = NoiseAwareHinge.name();
+        match self.served.iter().find(|s| s.method.name() == hinge) {
+            Some(served) => Err(not_local(program.constraints()[served.block].name())),
+            None => Ok(()),
+        }
     }
 
     /// The η table.

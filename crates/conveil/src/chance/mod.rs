@@ -12,6 +12,7 @@
 //!
 //! Where a cone meets too many noises for vertices, the safe box is to be asked for: a choice, because it gives away
 //! some of the feasible set.
+//! Slacks of losses may ask for the noise-aware hinge instead: their recourse in closed form, with exact quantiles.
 
 mod ball;
 mod boundary;
@@ -19,6 +20,7 @@ mod bounded;
 mod budget;
 mod design;
 mod fixed;
+mod hinge;
 mod mass_box;
 mod row_by_row;
 mod safe_box;
@@ -52,9 +54,23 @@ pub trait Method: std::fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// The room that a row's free noise takes under this method, where it follows from v alone (M9).
+    fn room(&self, _law: &Law, _noises: usize, _eta: f64, _step: f64) -> Result<Option<Room>> {
+        Ok(None)
+    }
+
     /// Writes the constraints of the rows `rows` (one whole block, or linear rows of one). `etas` holds the row
     /// shares for methods that work row by row.
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()>;
+}
+
+/// The room κ that a row with noise v'ζ needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Room {
+    /// κ = m‖v‖.
+    Norm(f64),
+    /// κ is the exact (1−η)-quantile of v'ζ, the lattice on top.
+    Quantile(f64),
 }
 
 /// Where a method is to serve, as far as the public knows.
@@ -116,6 +132,8 @@ pub enum Choice {
     Scenario,
     /// M5d; `None` takes the smallest proven factor.
     RowByRow(Option<Factor>),
+    /// M9: each slack's recourse in closed form, with exact quantiles.
+    NoiseAwareHinge,
     /// M5e.
     FixedRecourse,
     /// M5f.
@@ -134,6 +152,7 @@ impl Choice {
             Choice::SampledBox => "sampled box",
             Choice::Scenario => "scenario",
             Choice::RowByRow(_) => "row by row",
+            Choice::NoiseAwareHinge => "noise-aware hinge",
             Choice::FixedRecourse => "fixed recourse",
             Choice::Ball => "ball",
             Choice::Bounded => "bounded noise",
@@ -159,6 +178,7 @@ pub struct BlockChoice {
 #[derive(Clone, Debug)]
 pub struct Feasibility {
     pub(crate) eta: f64,
+    pub(crate) each: bool,
     pub(crate) method: Choice,
     pub(crate) split: Split,
     pub(crate) size: crate::ask::SampleSize,
@@ -171,6 +191,7 @@ impl Default for Feasibility {
     fn default() -> Self {
         Feasibility {
             eta: 0.01,
+            each: false,
             method: Choice::Auto,
             split: Split::Symmetric,
             size: crate::ask::SampleSize::Exact,
@@ -187,6 +208,15 @@ impl Feasibility {
         Feasibility {
             eta,
             ..Self::default()
+        }
+    }
+
+    /// Every row by itself is violated with probability at most η; nothing is promised of all rows together. For losses,
+    /// whose rows say how good a model is on one record each.
+    pub fn each(eta: f64) -> Self {
+        Feasibility {
+            each: true,
+            ..Self::eta(eta)
         }
     }
 

@@ -1,6 +1,6 @@
 //! M5d. Row by row (Bonferroni): z(ηᵢ)·‖F'X'aᵢ‖ ≤ bᵢ − aᵢ'x̄, with the smallest factor proven for the noise.
 
-use super::{Method, Site, Task};
+use super::{Method, Room, Site, Task};
 use crate::error::Result;
 use crate::noise::{self, Factor, Law};
 use crate::program::Cone;
@@ -42,6 +42,14 @@ impl Method for RowByRow {
         Ok(())
     }
 
+    fn room(&self, law: &Law, noises: usize, eta: f64, step: f64) -> Result<Option<Room>> {
+        // z is raised by (3h/2)√k/σ_min(F); here F = σI and the multiplier is zσ.
+        let lattice = 1.5 * step * (noises as f64).sqrt();
+        Ok(Some(Room::Norm(
+            self.multiplier(law, noises, eta)? + lattice,
+        )))
+    }
+
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
         let k = lift.noises();
         for (&i, &eta) in task.rows.iter().zip(task.etas) {
@@ -53,10 +61,9 @@ impl Method for RowByRow {
                 lift.inequality(row, Some(i));
                 continue;
             }
-            // z is raised by (3h/2)√k/σ_min(F); here F = σI and the multiplier is zσ.
-            let multiplier =
-                self.multiplier(task.law, k, eta)? + 1.5 * task.step * (k as f64).sqrt();
-            norm_row(lift, i, multiplier);
+            if let Some(Room::Norm(multiplier)) = self.room(task.law, k, eta, task.step)? {
+                norm_row(lift, i, multiplier);
+            }
         }
         Ok(())
     }

@@ -61,7 +61,10 @@ pub(super) fn sort_rows(
             let choice = choose(choice, law, rule.noises(), false, false);
             if matches!(
                 choice,
-                Choice::RowByRow(_) | Choice::FixedRecourse | Choice::Ball
+                Choice::RowByRow(_)
+                    | Choice::NoiseAwareHinge
+                    | Choice::FixedRecourse
+                    | Choice::Ball
             ) {
                 return Err(Error::refused(
                     format!(
@@ -98,7 +101,12 @@ pub(super) fn sort_rows(
             }
             let row_choice = choose(choice, law, rule.noises(), true, is_fixed(i));
             let eta = etas.as_ref().map(|e| e[offset]);
-            if eta.is_some() && !matches!(row_choice, Choice::RowByRow(_) | Choice::FixedRecourse) {
+            if eta.is_some()
+                && !matches!(
+                    row_choice,
+                    Choice::RowByRow(_) | Choice::NoiseAwareHinge | Choice::FixedRecourse
+                )
+            {
                 return Err(Error::input(format!(
                     "`{}` is served by {}: it has no η per row",
                     block.name(),

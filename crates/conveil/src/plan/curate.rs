@@ -1,9 +1,10 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
-use super::empirical::empirical_violation;
+use super::correction::clipped;
+use super::empirical::violation;
 use super::{CuratorReport, Decided, Empirical, Plan, ReleasedMap};
-use crate::error::Result;
-use crate::program::Cone;
+use crate::error::{Error, Result};
+use crate::program::{Against, Cone, Holds, Program};
 use crate::solve::{self, Batch};
 
 /// Draws of the empirical check, at most.
@@ -57,45 +58,70 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
         .residuals
         .primal
         .max(1e-12 * decided.residuals.primal_scale);
-    let empirical = empirical_violation(
+    let each = plan.guarantee().budget().is_for_each_row();
+    let empirical = violation(
         &decided.program,
         &decided.mean,
         &decided.recourse,
         released.law(),
-        slip,
+        (slip, each),
         (draws, 0x0E0A),
         &batch,
     )?;
     let own = released.own_view(decided.clone(), theta)?;
-    // M8a: the promise is for corrected data; what it means for the data themselves is the curator's to know.
-    let at_the_data = match &decided.correction {
-        Some(correction) if !correction.at_the_data && misses_equalities(&own, released) => {
+    // M8a and M1: the promise is for corrected and clipped data; what it means for the data themselves is the curator's
+    // to know.
+    let clipped = clipped(plan.model(), theta)?;
+    let is_corrected = (decided.correction.as_ref()).is_some_and(|c| !c.at_the_data);
+    let themselves = match is_corrected || !clipped.is_empty() {
+        true => Some(plan.model().unclipped(theta)?),
+        false => None,
+    };
+    let at_the_data = match &themselves {
+        None => None,
+        Some(program) if misses_what_no_noise_moves(program, &own, released) => {
             Some(Empirical::Exact { probability: 1.0 })
         }
-        Some(correction) if !correction.at_the_data => Some(empirical_violation(
-            &own.program,
+        Some(program) => Some(violation(
+            program,
             &own.mean,
             &own.recourse,
             released.law(),
-            slip,
+            (slip, each),
             (draws, 0x0E0B),
             &batch,
         )?),
-        _ => None,
+    };
+    let optimum_at_the_data = match &themselves {
+        None => None,
+        Some(program) => match solve::solve_checked(program, released.settings()) {
+            Ok(solution) => Some(solution.objective),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(_) => None,
+        },
     };
     let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
     let mut report = CuratorReport::new(plan, &own, &optimum, empirical, seconds);
+    report.clipped = clipped;
     report.infeasible_at_the_data = at_the_data;
+    report.optimum_at_the_data = optimum_at_the_data;
     Ok(report)
 }
 
-/// AX = 0: no noise moves an equality. One that the mean misses at these data is missed by every decision.
-fn misses_equalities(own: &Decided, released: &ReleasedMap<'_>) -> bool {
+/// Equalities (AX = 0) and other blocks that no noise moves: one that the mean misses at the data is missed by every
+/// decision.
+fn misses_what_no_noise_moves(
+    program: &Program,
+    own: &Decided,
+    released: &ReleasedMap<'_>,
+) -> bool {
     let slip = released.settings().tolerance() * own.residuals.primal_scale;
-    let slack = own.program.slack(&own.mean);
-    let blocks = own.program.constraints().iter();
+    let slack = program.slack(&own.mean);
+    let by_rows = program.a().by_rows();
+    let still = |i: usize| own.recourse.of_row(by_rows.row(i)).is_empty();
+    let blocks = program.constraints().iter();
     blocks
-        .filter(|block| matches!(block.cone(), Cone::Zero(_)))
-        .flat_map(|block| block.range())
-        .any(|i| slack[i].abs() > slip)
+        .filter(|block| block.holds() != Holds::AtTheMean)
+        .filter(|block| matches!(block.cone(), Cone::Zero(_)) || block.range().all(still))
+        .any(|block| (block.cone()).violation(&slack[block.range()], Against::Primal) > slip)
 }

@@ -76,6 +76,27 @@ pub fn empirical_violation(
     (draws, seed): (u64, u64),
     batch: &Batch<'_>,
 ) -> Result<Empirical> {
+    violation(
+        program,
+        mean,
+        recourse,
+        law,
+        (slip, false),
+        (draws, seed),
+        batch,
+    )
+}
+
+/// The same, of the worst row alone where the promise is for each row by itself: every linear row, and every other cone.
+pub(super) fn violation(
+    program: &Program,
+    mean: &[f64],
+    recourse: &Recourse,
+    law: &Law,
+    (slip, each): (f64, bool),
+    (draws, seed): (u64, u64),
+    batch: &Batch<'_>,
+) -> Result<Empirical> {
     let slack = program.slack(mean);
     let by_rows = program.a().by_rows();
     let moves: Vec<Vec<(usize, f64)>> = (0..program.rows())
@@ -99,6 +120,34 @@ pub fn empirical_violation(
         .filter(|b| b.range().any(|i| !moves[i].is_empty()))
         .collect();
     let chunks = draws.div_ceil(CHUNK).max(1);
+    if each {
+        let rows: Vec<usize> = (blocks.iter())
+            .filter(|block| block.cone().is_linear())
+            .flat_map(|block| block.range())
+            .filter(|&i| !moves[i].is_empty())
+            .collect();
+        let counts = batch.run(chunks as usize, |chunk| {
+            let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
+            let mut zeta = vec![0.0; recourse.noises()];
+            let mut bad = vec![0u64; rows.len()];
+            for _ in 0..CHUNK.min(draws - chunk as u64 * CHUNK) {
+                sampler.fill(law, &mut zeta);
+                for (bad, &i) in bad.iter_mut().zip(&rows) {
+                    let moved: f64 = moves[i].iter().map(|&(j, v)| v * zeta[j]).sum();
+                    *bad += u64::from(slack[i] - moved < -slip);
+                }
+            }
+            bad
+        })?;
+        let total = |row: usize| counts.iter().map(|bad| bad[row]).sum::<u64>();
+        let worst = (0..rows.len()).map(total).max().unwrap_or(0);
+        return Ok(Empirical::Drawn {
+            infeasible: worst,
+            draws,
+            // The worst of many rows: each has its part of the false alarms.
+            interval: noise::clopper_pearson(worst, draws, 1e-6 / rows.len().max(1) as f64)?,
+        });
+    }
     let infeasible: u64 = batch
         .run(chunks as usize, |chunk| {
             let mut sampler = Sampler::new(seed, STREAM + chunk as u64);

@@ -254,6 +254,11 @@ impl Guarantee {
         };
         let mut text = if self.budget.lines().is_empty() {
             format!("no noise reaches a constraint: the decision always meets {which}")
+        } else if self.budget.is_for_each_row() {
+            format!(
+                "the decision meets each row of {which} with probability at least {}, row by row; nothing is promised of all rows together",
+                short(1.0 - certified, 9)
+            )
         } else {
             format!(
                 "the decision meets {which} with probability at least {}",

@@ -2,6 +2,7 @@
 
 mod certified;
 mod comparison;
+mod correction;
 mod curate;
 mod empirical;
 mod equalities;
@@ -16,12 +17,13 @@ mod warnings;
 mod widest;
 
 pub use comparison::{Comparison, StrategyRow};
+pub use correction::{Clipped, Correction};
 pub use curate::Curated;
 pub use empirical::{Empirical, empirical_violation};
 pub use explain::{Explanation, Threshold, explain};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
-pub use released::{Correction, Decided, DeterministicMap, Recourse, ReleasedMap};
+pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
 pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;

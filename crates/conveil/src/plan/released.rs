@@ -1,6 +1,7 @@
 //! The released map θ ↦ (x̄, X): the single function behind release, sampled sensitivity, calibration and audit.
 
 use super::Shape;
+use super::correction::{Correction, break_ties};
 use super::equalities::on_the_equalities;
 use crate::ask::{Ask, ResolvedQuery};
 use crate::chance::Design;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
-use crate::rule::{Endpoints, Lift, Lifted, RowRule, Rule};
+use crate::rule::{Endpoints, Lift, Lifted, LocalAnswer, LocalRecourse, RowRule, Rule};
 use crate::sensitivity::{Envelope, Precision, Proven, Solver, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recourse {
     noises: usize,
-    rows: Vec<Vec<(usize, f64)>>,
+    pub(super) rows: Vec<Vec<(usize, f64)>>,
 }
 
 impl Recourse {
@@ -80,17 +81,6 @@ pub struct Decided {
     pub correction: Option<Correction>,
 }
 
-/// How the envelope (M8a) deviated from the data. Private.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Correction {
-    /// ‖θ − θ̃‖ in the envelope's norm.
-    pub distance: f64,
-    /// The entries that moved: name, datum (clipped to its public bounds), corrected datum.
-    pub moved: Vec<(String, f64, f64)>,
-    /// The decision is for the data themselves: no correction was needed, or one of the same value.
-    pub at_the_data: bool,
-}
-
 impl Decided {
     /// The decision without the envelope's own variables, against the program at the data themselves.
     pub(super) fn in_own_variables(mut self, program: Program) -> Self {
@@ -148,6 +138,8 @@ pub struct ReleasedMap<'m> {
     precision: Option<Precision>,
     /// Every variable without curvature has an interval, at the public datasets.
     bounded: bool,
+    /// The recourse in closed form, where it is local.
+    local: Option<LocalRecourse>,
     /// The envelope, and the user's own program for the tie-breaking second solve.
     envelope: Option<(Arc<Envelope>, Box<ReleasedMap<'m>>)>,
 }
@@ -170,7 +162,12 @@ impl<'m> ReleasedMap<'m> {
     ) -> Result<Self> {
         let design = Design::new(map.template(), &rule, &law, &ask.feasibility, step)?;
         ask.risk.validate(map.template(), &law, rule.noises())?;
+        let local = LocalRecourse::new(&*map, &rule, &design, &ask.risk, (&law, step))?;
+        if local.is_none() {
+            design.without_local_recourse(map.template())?;
+        }
         Ok(ReleasedMap {
+            local,
             splits: (0..design.splits()).collect(),
             precision: None,
             bounded: true,
@@ -206,6 +203,10 @@ impl<'m> ReleasedMap<'m> {
         let mut worst = 0.0f64;
         let mut feasible = Vec::new();
         let mut obstacle = None;
+        if let Some(local) = &self.local {
+            let answer = local.decide(&program, (&self.law, self.step), &self.settings)?;
+            return Ok(answer.error);
+        }
         for split in self.splits.clone() {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
@@ -319,7 +320,7 @@ impl<'m> ReleasedMap<'m> {
         let Some((envelope, plain)) = &self.envelope else {
             return Ok(best);
         };
-        self.break_ties(best, theta, envelope, plain)
+        break_ties(best, theta, envelope, plain)
     }
 
     /// The best of the public splits.
@@ -357,20 +358,20 @@ impl<'m> ReleasedMap<'m> {
     /// One split.
     fn at_split(&self, program: &Program, split: usize) -> Result<Decided> {
         let start = std::time::Instant::now();
+        if let Some(local) = &self.local {
+            let answer = local.decide(program, (&self.law, self.step), &self.settings)?;
+            let mut decided = self.decide_locally(program, answer, split);
+            self.require(decided.proven_error)?;
+            decided.seconds = (0.0, start.elapsed().as_secs_f64());
+            return Ok(decided);
+        }
         let lifted = self.lifted(program, split)?;
         let lift_seconds = start.elapsed().as_secs_f64();
         match self.solve_lifted(&lifted, split) {
             Outcome::Optimal(solution) => {
                 let (solution, proven) = self.settle(program, &lifted, solution, split)?;
                 let error = proven.map(|proven| proven.error);
-                if let (Some(error), Some(precision)) = (error, &self.precision)
-                    && !(error <= precision.tolerance)
-                {
-                    return Err(Error::Numerical(format!(
-                        "this solve is proven to within {error:.2e} of the optimum only, but the guarantee counts on {:.2e}; data far larger than alpha, or than the public values that the tolerance was found on (nominal values and bounds), are hard to solve so closely",
-                        precision.tolerance
-                    )));
-                }
+                self.require(error)?;
                 let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
                 let mut decided = self.decide(program, &lifted, solution, split, seconds)?;
                 decided.proven_error = error;
@@ -392,6 +393,40 @@ impl<'m> ReleasedMap<'m> {
                 other.into_solution(lifted.program(), self.settings.tolerance())?;
                 Err(Error::Numerical("no answer".into()))
             }
+        }
+    }
+
+    /// Refuses a solve that is not proven as closely as the guarantee counts on.
+    fn require(&self, error: Option<f64>) -> Result<()> {
+        match (error, &self.precision) {
+            (Some(error), Some(precision)) if !(error <= precision.tolerance) => {
+                Err(Error::Numerical(format!(
+                    "this solve is proven to within {error:.2e} of the optimum only, but the guarantee counts on {:.2e}; data far larger than alpha, or than the public values that the tolerance was found on (nominal values and bounds), are hard to solve so closely",
+                    precision.tolerance
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the closed form of local recourse decides.
+    fn decide_locally(&self, program: &Program, answer: LocalAnswer, split: usize) -> Decided {
+        Decided {
+            answer: self.query.apply(&answer.mean),
+            program: program.clone(),
+            mean: answer.mean,
+            recourse: Recourse {
+                noises: self.rule.noises(),
+                rows: answer.recourse,
+            },
+            objective: answer.objective,
+            residuals: answer.residuals,
+            prices: answer.prices,
+            split,
+            lifted_size: answer.size,
+            seconds: (0.0, 0.0),
+            proven_error: self.precision.is_some().then_some(answer.error),
+            correction: None,
         }
     }
 
@@ -447,56 +482,9 @@ impl<'m> ReleasedMap<'m> {
         Ok((solution, Some(proven)))
     }
 
-    /// M8a: the value is v_π either way, but a price that ties with π lets θ̃ stray from θ. The decision at θ̃ = θ is
-    /// taken where its proven value is the same.
-    fn break_ties(
-        &self,
-        best: Decided,
-        theta: &[f64],
-        envelope: &Envelope,
-        plain: &ReleasedMap<'m>,
-    ) -> Result<Decided> {
-        let theta = self.map.clipped(theta)?;
-        let own = match plain
-            .map
-            .at(&theta)
-            .and_then(|p| plain.at_split(&p, best.split))
-        {
-            Ok(own) => Some(own),
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(_) => None,
-        };
-        // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs.
-        let gap = best.proven_error.unwrap_or(0.0);
-        let mut decided = best;
-        let mut at_the_data = false;
-        if let Some(own) = own
-            && own.objective <= decided.objective + gap
-        {
-            at_the_data = true;
-            decided.mean = envelope.at_the_data(&own.mean, &theta);
-            decided.recourse = Recourse {
-                noises: own.recourse.noises,
-                rows: own.recourse.rows,
-            };
-            decided.recourse.rows.resize(decided.mean.len(), Vec::new());
-        }
-        let corrected = envelope.corrected(&decided.mean);
-        let change: Vec<f64> = theta.iter().zip(corrected).map(|(a, b)| b - a).collect();
-        let moved = self
-            .map
-            .parameters()
-            .iter()
-            .zip(theta.iter().zip(corrected));
-        decided.correction = Some(Correction {
-            distance: envelope.correction_norm().of(&change),
-            moved: moved
-                .filter(|(_, (a, b))| (*a - *b).abs() > 1e-9 * (1.0 + a.abs()))
-                .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
-                .collect(),
-            at_the_data,
-        });
-        Ok(decided)
+    /// The rule at θ under the split that another map's rule has.
+    pub(super) fn at_the_split_of(&self, other: &Decided, theta: &[f64]) -> Result<Decided> {
+        self.at_split(&self.map.at(theta)?, other.split)
     }
 
     /// Through the end-point rewrite where one box holds the only noise, else as it stands. Both are checked alike.

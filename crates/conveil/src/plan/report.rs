@@ -40,8 +40,12 @@ pub struct CuratorReport {
     pub empirical: Empirical,
     /// How the envelope deviated from the data, where there is one.
     pub correction: Option<super::Correction>,
-    /// The probability of infeasibility for the data themselves, where a correction was made.
+    /// Data outside their public bounds, which count as clipped to them.
+    pub clipped: Vec<super::Clipped>,
+    /// The probability of infeasibility for the data themselves, where they were clipped or corrected.
     pub infeasible_at_the_data: Option<Empirical>,
+    /// The optimum without noise for the data themselves, where they were clipped or corrected and there is one.
+    pub optimum_at_the_data: Option<f64>,
     /// How far the solve is proven to be from the optimum, where a certificate counts on it.
     pub proven_error: Option<f64>,
     /// Our check of the solve.
@@ -105,7 +109,9 @@ impl CuratorReport {
             budget,
             empirical,
             correction: decided.correction.clone(),
+            clipped: Vec::new(),
             infeasible_at_the_data: None,
+            optimum_at_the_data: None,
             proven_error: decided.proven_error,
             check: decided.residuals,
             lifted_size: decided.lifted_size,
@@ -130,29 +136,53 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fm
     Ok(())
 }
 
-fn write_correction(
-    f: &mut fmt::Formatter<'_>,
-    correction: &super::Correction,
-    at_the_data: Option<&Empirical>,
-) -> fmt::Result {
-    if correction.at_the_data {
-        return writeln!(
-            f,
-            "envelope               no correction: the decision is for the data, clipped to their public bounds"
-        );
-    }
-    writeln!(
-        f,
-        "envelope               the data were corrected by {:.6} in all: the price caps what they cost",
-        correction.distance
-    )?;
-    for (name, datum, corrected) in correction.moved.iter().take(SHOWN) {
-        writeln!(f, "  {name:<28} {datum:>16.6} to {corrected:.6}")?;
-    }
-    if let Some(measured) = at_the_data {
+impl CuratorReport {
+    /// What the decision was made for, where that is not the data themselves.
+    fn write_deviation(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.clipped.is_empty() {
+            writeln!(
+                f,
+                "clipped                {} outside their public bounds:",
+                counted(self.clipped.len(), "value")
+            )?;
+            for clipped in self.clipped.iter().take(SHOWN) {
+                writeln!(
+                    f,
+                    "  {:<28} {:>16.6} counts as {:.6}",
+                    clipped.name, clipped.datum, clipped.counted_as
+                )?;
+            }
+        }
+        match &self.correction {
+            Some(correction) if correction.at_the_data => writeln!(
+                f,
+                "envelope               no correction: the decision is for the data as they are"
+            )?,
+            Some(correction) => {
+                writeln!(
+                    f,
+                    "envelope               the decision is for data {:.6} away in all{}",
+                    correction.distance,
+                    match self.clipped.is_empty() {
+                        true => ": the price caps what they cost",
+                        false => ", the clipping included",
+                    }
+                )?;
+                for (name, datum, corrected) in correction.moved.iter().take(SHOWN) {
+                    writeln!(f, "  {name:<28} {datum:>16.6} to {corrected:.6}")?;
+                }
+            }
+            None => {}
+        }
+        let Some(measured) = &self.infeasible_at_the_data else {
+            return Ok(());
+        };
         writeln!(f, "infeasible at the data {measured}")?;
+        match self.optimum_at_the_data {
+            Some(optimum) => writeln!(f, "optimum at the data    {optimum:>16.6}"),
+            None => writeln!(f, "optimum at the data    none was found"),
+        }
     }
-    Ok(())
 }
 
 /// Without the warnings: a caller shows them where warnings go.
@@ -172,13 +202,15 @@ impl fmt::Display for CuratorReport {
         writeln!(f, "cost of privacy        {:>16.6}{percent}", self.loss)?;
         writeln!(
             f,
-            "infeasible             at most {:.4}% certified; measured {}",
+            "infeasible             at most {:.4}% certified{}; measured {}",
             100.0 * self.certified,
+            match self.budget.is_for_each_row() {
+                true => " for each row by itself, the worst row",
+                false => "",
+            },
             self.empirical
         )?;
-        if let Some(correction) = &self.correction {
-            write_correction(f, correction, self.infeasible_at_the_data.as_ref())?;
-        }
+        self.write_deviation(f)?;
         list(f, "answer before noise", &self.answer)?;
         list(f, "mean decision", &self.mean)?;
         list(f, "standard deviation of the decision", &self.deviation)?;

@@ -51,6 +51,15 @@ pub trait DataMap: Send + Sync {
     /// The program at θ, validated.
     fn at(&self, theta: &[f64]) -> Result<Program>;
 
+    /// The program at θ as it is, not clipped to its public bounds: what a decision for clipped data is measured
+    /// against. Nothing that is released may come from it.
+    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
+        match self.affine() {
+            Some(affine) => affine.unclipped(theta),
+            None => self.at(theta),
+        }
+    }
+
     /// θ with every entry clipped to its public bounds, after checking its length and numbers.
     fn clipped(&self, theta: &[f64]) -> Result<Vec<f64>> {
         clip(self.parameters(), theta)
@@ -99,6 +108,10 @@ impl<T: DataMap + ?Sized> DataMap for &T {
 
     fn at(&self, theta: &[f64]) -> Result<Program> {
         (**self).at(theta)
+    }
+
+    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
+        (**self).unclipped(theta)
     }
 
     fn affine(&self) -> Option<&AffineMap> {
@@ -295,8 +308,8 @@ impl AffineMap {
     }
 }
 
-/// Clips θ to the public bounds of its entries, after checking its length and numbers.
-pub(crate) fn clip(parameters: &[Parameter], theta: &[f64]) -> Result<Vec<f64>> {
+/// Checks the length and the numbers of θ.
+fn checked(parameters: &[Parameter], theta: &[f64]) -> Result<()> {
     if theta.len() != parameters.len() {
         return Err(Error::input(format!(
             "the data have {} entries, but the model has {} private parameters",
@@ -304,21 +317,26 @@ pub(crate) fn clip(parameters: &[Parameter], theta: &[f64]) -> Result<Vec<f64>> 
             parameters.len()
         )));
     }
-    parameters
-        .iter()
-        .zip(theta)
+    for (parameter, &value) in parameters.iter().zip(theta) {
+        if !value.is_finite() {
+            return Err(Error::input(format!(
+                "the value of `{}` is {value}: it must be a finite number",
+                parameter.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Clips θ to the public bounds of its entries, after checking its length and numbers.
+pub(crate) fn clip(parameters: &[Parameter], theta: &[f64]) -> Result<Vec<f64>> {
+    checked(parameters, theta)?;
+    let each = parameters.iter().zip(theta);
+    Ok(each
         .map(|(parameter, &value)| {
-            if !value.is_finite() {
-                return Err(Error::input(format!(
-                    "the value of `{}` is {value}: it must be a finite number",
-                    parameter.name
-                )));
-            }
-            Ok(parameter
-                .bounds
-                .map_or(value, |(low, high)| value.clamp(low, high)))
+            (parameter.bounds).map_or(value, |(low, high)| value.clamp(low, high))
         })
-        .collect()
+        .collect())
 }
 
 impl DataMap for AffineMap {
@@ -369,9 +387,13 @@ impl DataMap for AffineMap {
     }
 
     fn at(&self, theta: &[f64]) -> Result<Program> {
-        let theta = clip(&self.parameters, theta)?;
+        self.unclipped(&clip(&self.parameters, theta)?)
+    }
+
+    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
+        checked(&self.parameters, theta)?;
         let mut program = self.base.clone();
-        for (parameter, value) in self.parameters.iter().zip(&theta) {
+        for (parameter, value) in self.parameters.iter().zip(theta) {
             for location in &parameter.at {
                 let change = location.coef * value;
                 match location.place {
@@ -449,8 +471,12 @@ impl DataMap for GeneralMap {
     }
 
     fn at(&self, theta: &[f64]) -> Result<Program> {
-        let theta = clip(&self.parameters, theta)?;
-        let program = (self.program)(&theta)?;
+        self.unclipped(&clip(&self.parameters, theta)?)
+    }
+
+    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
+        checked(&self.parameters, theta)?;
+        let program = (self.program)(theta)?;
         if !program.same_structure(&self.template) {
             return Err(Error::input(
                 "the program at this dataset has another structure than the public template: blocks, cones and patterns must not depend on the data",

@@ -6,8 +6,10 @@
 mod elimination;
 mod endpoints;
 mod lift;
+mod local;
 
 pub(crate) use endpoints::Endpoints;
+pub(crate) use local::{LocalAnswer, LocalRecourse};
 
 pub use lift::{Lift, Lifted, RowNoise};
 

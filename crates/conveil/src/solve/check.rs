@@ -37,22 +37,41 @@ impl Residuals {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let quadratic = dot(&px, x);
         let linear = dot(program.q(), x);
-        let gap = (quadratic + linear + dot(program.b(), z)).abs();
-        let bad = |v: f64| if v.is_finite() { v } else { f64::INFINITY };
         let (b, q) = (
             largest(program.b().iter().copied()),
             largest(program.q().iter().copied()),
         );
-        let size = suggested_size(program);
-        let slope = q.max(size * largest(program.p().nzval().iter().copied()));
+        let p = largest(program.p().nzval().iter().copied());
+        Residuals::scaled(
+            (primal, dual, quadratic + linear + dot(program.b(), z)),
+            (b, q, p),
+            (
+                suggested_size(program),
+                largest(px.iter().copied()),
+                0.5 * quadratic + linear,
+            ),
+            largest(x.iter().copied()),
+        )
+    }
+
+    /// From (primal, dual, gap), (‖b‖∞, ‖q‖∞, the largest entry of P), (the size that the constraints suggest, ‖Px‖∞,
+    /// the objective) and ‖x‖∞.
+    pub(crate) fn scaled(
+        (primal, dual, gap): (f64, f64, f64),
+        (b, q, p): (f64, f64, f64),
+        (size, px, objective): (f64, f64, f64),
+        x: f64,
+    ) -> Self {
+        let bad = |v: f64| if v.is_finite() { v } else { f64::INFINITY };
+        let slope = q.max(size * p);
         Residuals {
             primal: bad(primal),
             dual: bad(dual),
-            gap: bad(gap),
+            gap: bad(gap.abs()),
             primal_scale: unit_of(b) + b,
-            dual_scale: unit_of(slope) + q + largest(px.iter().copied()),
-            gap_scale: unit_of(slope * size) + (0.5 * quadratic + linear).abs(),
-            reach: largest(x.iter().copied()) / size,
+            dual_scale: unit_of(slope) + q + px,
+            gap_scale: unit_of(slope * size) + objective.abs(),
+            reach: x / size,
         }
     }
 

@@ -3,10 +3,14 @@
 mod batch;
 mod check;
 mod clarabel;
+mod hinge;
+mod losses;
 mod sharpen;
 
 pub use batch::{Batch, Cancel};
 pub use check::{Infeasibility, Residuals};
+pub(crate) use hinge::{CLOSE, Hinge};
+pub(crate) use losses::HingeForm;
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -116,8 +120,14 @@ impl Outcome {
     }
 }
 
-/// Solves the program and checks the answer; rescales and retries before giving up.
+/// Solves the program and checks the answer; rescales and retries before giving up. A sum of hinges goes to a backend of
+/// its own first.
 pub fn solve(program: &Program, settings: &Settings) -> Outcome {
+    losses::solve(program, settings).unwrap_or_else(|| clarabel::solve(program, settings))
+}
+
+/// The same by the conic solver, whatever the form: to compare with.
+pub fn solve_by_cones(program: &Program, settings: &Settings) -> Outcome {
     clarabel::solve(program, settings)
 }
 

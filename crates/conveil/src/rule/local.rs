@@ -1,0 +1,520 @@
+//! M9. Exact elimination of local recourse: where a slack relaxes one row and answers to the noise on its own, the best
+//! answer is known. With v = X'a the row's noise, κ its room and μ = b − a'w̄ its margin, the slack's mean is
+//!
+//! s̄ = max(0, (κ − μ)/2, −μ) = ½[κ − μ]₊ + ½[−κ − μ]₊, and its recourse is S = t·v with t = 1 − (μ + s̄)/κ in [0, 1]:
+//!
+//! a *noise-aware hinge*. The second-order cone program with a recourse vector for each record becomes an ordinary sum
+//! of hinges on doubled data. The answer is mapped back to w̄, s̄, S and their multipliers and checked against the cone
+//! program, whose residuals are written out record by record here instead of assembled.
+
+use super::{RowRule, Rule};
+use crate::chance::{Design, Room};
+use crate::error::{Error, Result};
+use crate::noise::{self, Law};
+use crate::program::{DataMap, Place, Program, norm};
+use crate::risk::Risk;
+use crate::solve::{CLOSE, Hinge, HingeForm, Residuals, Settings};
+
+/// A program whose recourse is eliminated, by public structure.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalRecourse {
+    form: HingeForm,
+    /// How the room of each loss follows from its v.
+    rooms: Vec<Room>,
+    /// Rows of X of the weights, by entries (noise, value).
+    carried: Vec<Vec<(usize, f64)>>,
+    noises: usize,
+}
+
+/// What the hinges give back. Private.
+pub(crate) struct LocalAnswer {
+    /// x̄ of the program.
+    pub(crate) mean: Vec<f64>,
+    /// Rows of X.
+    pub(crate) recourse: Vec<Vec<(usize, f64)>>,
+    /// Multipliers by row of the program.
+    pub(crate) prices: Vec<f64>,
+    /// The expected objective.
+    pub(crate) objective: f64,
+    /// The check against the cone program.
+    pub(crate) residuals: Residuals,
+    /// A bound on ‖w̄ − w*‖ in P.
+    pub(crate) error: f64,
+    /// Hinges and rows.
+    pub(crate) size: (usize, usize),
+}
+
+/// The program's rows at θ.
+struct Records {
+    /// R = −A on the weights.
+    rows: Vec<f64>,
+    /// v of each loss, dense.
+    noise: Vec<f64>,
+    /// κ of each loss.
+    rooms: Vec<f64>,
+}
+
+/// Weights and multipliers of the two hinges of each loss.
+struct Found {
+    w: Vec<f64>,
+    alpha: Vec<(f64, f64)>,
+    gap: f64,
+}
+
+impl LocalRecourse {
+    /// Looks at public structure alone; `None` where the recourse is not local.
+    pub(crate) fn new(
+        map: &dyn DataMap,
+        rule: &Rule,
+        design: &Design,
+        risk: &Risk,
+        (law, step): (&Law, f64),
+    ) -> Result<Option<Self>> {
+        let template = map.template();
+        let k = rule.noises();
+        if k < 2 || !risk.is_expectation() || map.private_parts().p {
+            return Ok(None);
+        }
+        let Some(form) = HingeForm::of(template) else {
+            return Ok(None);
+        };
+        if !is_public(map, &form) {
+            return Ok(None);
+        }
+        let mut carried = Vec::new();
+        for &j in &form.weights {
+            match rule.row(j) {
+                RowRule::Fixed(entries) => carried.push(entries.clone()),
+                RowRule::Free(_) => return Ok(None),
+            }
+        }
+        let is_free = |j: usize| matches!(rule.row(j), RowRule::Free(_));
+        if !form.losses.iter().all(|loss| is_free(loss.slack)) {
+            return Ok(None);
+        }
+        let Some(by_row) = design.rooms(template.rows(), k, law, step)? else {
+            return Ok(None);
+        };
+        let mut rooms = Vec::with_capacity(form.losses.len());
+        for loss in &form.losses {
+            if by_row[loss.row] != by_row[loss.sign] {
+                return Ok(None);
+            }
+            rooms.push(by_row[loss.row]);
+        }
+        Ok(Some(LocalRecourse {
+            form,
+            rooms,
+            carried,
+            noises: k,
+        }))
+    }
+
+    /// (w̄, s̄, S) at a program, checked; an error where the check fails.
+    pub(crate) fn decide(
+        &self,
+        program: &Program,
+        (law, step): (&Law, f64),
+        settings: &Settings,
+    ) -> Result<LocalAnswer> {
+        let records = self.records(program, (law, step))?;
+        let found = self.solve(program, &records, settings)?;
+        let answer = self.back(program, &records, &found, law.variance());
+        if !answer.residuals.pass(settings.tolerance()) {
+            return Err(Error::Inaccurate {
+                residuals: answer.residuals,
+                tolerance: settings.tolerance(),
+            });
+        }
+        Ok(answer)
+    }
+
+    fn records(&self, program: &Program, (law, step): (&Law, f64)) -> Result<Records> {
+        let (d, k) = (self.form.weights.len(), self.noises);
+        let rows = self.form.rows(program);
+        let mut noise = vec![0.0; k * self.form.losses.len()];
+        for (v, r) in noise.chunks_exact_mut(k).zip(rows.chunks_exact(d)) {
+            for (a, carried) in r.iter().zip(&self.carried) {
+                for &(i, x) in carried {
+                    v[i] -= a * x;
+                }
+            }
+        }
+        let rooms = (noise.chunks_exact(k).zip(&self.rooms))
+            .map(|(v, room)| {
+                Ok(match *room {
+                    Room::Norm(multiplier) => multiplier * norm(v),
+                    Room::Quantile(eta) => {
+                        let lattice = 1.5 * step * v.iter().map(|x| x.abs()).sum::<f64>();
+                        noise::weighted_upper_quantile(law, v, eta)? + lattice
+                    }
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Records { rows, noise, rooms })
+    }
+
+    fn solve(&self, program: &Program, records: &Records, settings: &Settings) -> Result<Found> {
+        let mut hinges = Vec::with_capacity(2 * self.form.losses.len());
+        for (i, (loss, kappa)) in self.form.losses.iter().zip(&records.rooms).enumerate() {
+            let (b, cost) = (program.b()[loss.row], 0.5 * program.q()[loss.slack]);
+            for target in [kappa - b, -kappa - b] {
+                hinges.push(Hinge {
+                    row: i,
+                    target,
+                    cost,
+                });
+            }
+        }
+        let problem = self.form.problem(program, records.rows.clone(), hinges);
+        let found = problem.solve(CLOSE, settings.cancel());
+        if settings.cancel().is_raised() {
+            return Err(Error::Cancelled);
+        }
+        let Some(found) = found else {
+            return Err(Error::Numerical("the hinges have no answer".into()));
+        };
+        Ok(Found {
+            gap: found.gap + problem.rounding(&found),
+            alpha: (found.alpha.chunks_exact(2))
+                .map(|pair| (pair[0], pair[1]))
+                .collect(),
+            w: found.w,
+        })
+    }
+
+    /// The point and its multipliers in the cone program, with its residuals there.
+    fn back(
+        &self,
+        program: &Program,
+        records: &Records,
+        found: &Found,
+        variance: f64,
+    ) -> LocalAnswer {
+        let (d, k) = (self.form.weights.len(), self.noises);
+        let mut mean = vec![0.0; program.columns()];
+        let mut recourse = vec![Vec::new(); program.columns()];
+        for (p, &j) in self.form.weights.iter().enumerate() {
+            mean[j] = found.w[p];
+            recourse[j] = self.carried[p].clone();
+        }
+        let mut prices = vec![0.0; program.rows()];
+        let mut check = ConeCheck::new(program);
+        for (i, loss) in self.form.losses.iter().enumerate() {
+            let r = &records.rows[i * d..(i + 1) * d];
+            let v = &records.noise[i * k..(i + 1) * k];
+            let (kappa, b, cost) = (
+                records.rooms[i],
+                program.b()[loss.row],
+                program.q()[loss.slack],
+            );
+            let margin = b + r.iter().zip(&found.w).map(|(r, w)| r * w).sum::<f64>();
+            let slack = 0.5 * (kappa - margin).max(0.0) + 0.5 * (-kappa - margin).max(0.0);
+            let share = match kappa > 0.0 {
+                true => (1.0 - (margin + slack) / kappa).clamp(0.0, 1.0),
+                false => 0.0,
+            };
+            mean[loss.slack] = slack;
+            recourse[loss.slack] = (v.iter().enumerate())
+                .map(|(noise, v)| (noise, share * v))
+                .collect();
+            let (first, second) = found.alpha[i];
+            prices[loss.row] = first + second;
+            prices[loss.sign] = cost - first - second;
+            check.loss(b, cost, margin, slack, kappa, share, (first, second));
+            check.sizes(r, v, b, kappa, share);
+        }
+        let residuals = check.finish(program, &mean, &prices, &self.form.weights);
+        // ½σ²Σ X'PX over the weights.
+        let mut constant = 0.0;
+        for (i, j, p) in program.p().entries() {
+            let inner: f64 = (recourse[i].iter())
+                .flat_map(|a| recourse[j].iter().map(move |b| (a, b)))
+                .filter(|(a, b)| a.0 == b.0)
+                .map(|(a, b)| a.1 * b.1)
+                .sum();
+            constant += if i == j { 0.5 } else { 1.0 } * variance * p * inner;
+        }
+        LocalAnswer {
+            objective: program.objective(&mean) + constant,
+            mean,
+            recourse,
+            prices,
+            residuals,
+            // M7 with no dual residual: ‖w̄ − w*‖² ≤ gap in P.
+            error: found.gap.sqrt(),
+            size: (d + 2 * self.form.losses.len(), 4 * self.form.losses.len()),
+        }
+    }
+}
+
+/// Whether what makes the form is public: the slacks' coefficients and costs, and the right-hand sides of their signs.
+fn is_public(map: &dyn DataMap, form: &HingeForm) -> bool {
+    let mut is_slack = vec![false; map.template().columns()];
+    let mut is_sign = vec![false; map.template().rows()];
+    for loss in &form.losses {
+        is_slack[loss.slack] = true;
+        is_sign[loss.sign] = true;
+    }
+    let Some(affine) = map.affine() else {
+        return false;
+    };
+    let mut places = affine.parameters().iter().flat_map(|p| p.locations());
+    places.all(|location| match location.place {
+        Place::A(_, j) => !is_slack[j],
+        Place::B(i) => !is_sign[i],
+        Place::Q(j) => !is_slack[j],
+    })
+}
+
+/// The residuals of the second-order cone program, record by record: for each loss the cones
+/// m‖v − S‖ ≤ μ + s̄ and m‖S‖ ≤ s̄, with multipliers (λ, u) and (c − λ, u') where λ = α₁ + α₂ and
+/// ‖u‖ = ‖u'‖ = |α₁ − α₂|: they lie in the cones because 0 ≤ α ≤ c/2, and cancel on S.
+struct ConeCheck {
+    primal: f64,
+    dual_cone: f64,
+    /// b'z over the cones.
+    linear: f64,
+    largest_b: f64,
+    largest_x: f64,
+    size: f64,
+}
+
+impl ConeCheck {
+    fn new(program: &Program) -> Self {
+        let largest = program.b().iter().fold(0.0f64, |m, b| m.max(b.abs()));
+        ConeCheck {
+            primal: 0.0,
+            dual_cone: 0.0,
+            linear: 0.0,
+            largest_b: largest,
+            largest_x: 0.0,
+            size: 1.0,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn loss(
+        &mut self,
+        b: f64,
+        cost: f64,
+        margin: f64,
+        slack: f64,
+        kappa: f64,
+        share: f64,
+        (first, second): (f64, f64),
+    ) {
+        let head = kappa * (1.0 - share) - (margin + slack);
+        let sign = kappa * share - slack;
+        self.primal = self.primal.max(head).max(sign);
+        let outside = (-first)
+            .max(-second)
+            .max(first - 0.5 * cost)
+            .max(second - 0.5 * cost);
+        self.dual_cone = self.dual_cone.max(outside);
+        // b·λ + m·v'u, with u against v.
+        self.linear += b * (first + second) - kappa * (first - second);
+    }
+
+    /// What the scales of the residuals need of one record's rows.
+    fn sizes(&mut self, r: &[f64], v: &[f64], b: f64, kappa: f64, share: f64) {
+        let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let (coefficient, moved) = (largest(r).max(1.0), largest(v));
+        self.largest_x = self.largest_x.max(share * moved);
+        self.size = self.size.max((1.0 + b.abs()) / coefficient);
+        let length = norm(v);
+        if length > 0.0 && kappa > 0.0 {
+            let multiplier = kappa / length;
+            self.largest_b = self.largest_b.max(multiplier * moved);
+            self.size = self.size.max((1.0 + multiplier * moved) / multiplier);
+        }
+    }
+
+    fn finish(
+        &self,
+        program: &Program,
+        mean: &[f64],
+        prices: &[f64],
+        weights: &[usize],
+    ) -> Residuals {
+        let px = program.p().symmetric_times(mean);
+        let pulled = program.a().transpose_times(prices);
+        let dual = weights
+            .iter()
+            .map(|&j| (px[j] + program.q()[j] + pulled[j]).abs())
+            .fold(self.dual_cone.max(0.0), f64::max);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (quadratic, linear) = (dot(&px, mean), dot(program.q(), mean));
+        let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        Residuals::scaled(
+            (self.primal.max(0.0), dual, quadratic + linear + self.linear),
+            (
+                self.largest_b,
+                largest(program.q()),
+                largest(program.p().nzval()),
+            ),
+            (self.size, largest(&px), 0.5 * quadratic + linear),
+            self.largest_x.max(largest(mean)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{Adjacency, Ask, Privacy, Query, Request};
+    use crate::chance::Feasibility;
+    use crate::plan::Plan;
+    use crate::program::{AffineMap, Builder};
+
+    fn classifier(records: usize) -> AffineMap {
+        let mut m = Builder::new();
+        let w = m.variable("w", 3);
+        let s = m.variable("s", records);
+        m.minimize((1.0 / records as f64) * s.sum());
+        (0..3).for_each(|j| m.quadratic(j, j, 0.2));
+        for i in 0..records {
+            let data: Vec<_> = (0..3)
+                .map(|j| m.parameter_within(&format!("x{i} {j}"), -1.0, 1.0))
+                .collect();
+            let margin = data[0].clone() * w.at(0) + data[1].clone() * w.at(1);
+            let margin = margin + data[2].clone() * w.at(2);
+            m.at_most(&format!("point {i}"), 1.0, margin + s.at(i));
+        }
+        for i in 0..records {
+            m.at_most(&format!("sign {i}"), 0.0, s.at(i));
+        }
+        m.build_map().unwrap()
+    }
+
+    fn theta(records: usize, seed: u64) -> Vec<f64> {
+        let mut sampler = crate::noise::Sampler::new(seed, 0);
+        (0..3 * records)
+            .map(|_| 2.0 * sampler.uniform() - 1.0)
+            .collect()
+    }
+
+    fn plan(map: &AffineMap, privacy: Privacy) -> Plan<'_> {
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(privacy)
+            .sensitivity(Request::RegularisedErm)
+            .feasibility(Feasibility::each(0.05));
+        Plan::new(map, ask).unwrap()
+    }
+
+    fn local(plan: &Plan<'_>, map: &AffineMap) -> LocalRecourse {
+        let released = plan.released();
+        let noise = (released.law(), released.step());
+        let (rule, design) = (released.rule(), released.design());
+        LocalRecourse::new(map, rule, design, &Risk::expectation(), noise)
+            .unwrap()
+            .expect("the recourse is local")
+    }
+
+    /// The point and its multipliers, assembled for the cone program.
+    fn assembled(
+        local: &LocalRecourse,
+        answer: &LocalAnswer,
+        records: &Records,
+        found: &Found,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let k = local.noises;
+        let mut x = answer.mean.clone();
+        for loss in &local.form.losses {
+            x.extend(answer.recourse[loss.slack].iter().map(|e| e.1));
+        }
+        let mut z = Vec::new();
+        // All losses' cones first, then all signs'.
+        for sign in [false, true] {
+            for (i, loss) in local.form.losses.iter().enumerate() {
+                z.push(answer.prices[if sign { loss.sign } else { loss.row }]);
+                let v = &records.noise[i * k..(i + 1) * k];
+                let (first, second) = found.alpha[i];
+                let length = norm(v);
+                // The two tails cancel on S.
+                let along = if sign { first - second } else { second - first };
+                z.extend(v.iter().map(|v| along * v / length));
+            }
+        }
+        (x, z)
+    }
+
+    #[test]
+    fn residuals_record_by_record_are_those_of_the_cone_program() {
+        for (seed, privacy) in [
+            (1, Privacy::gaussian(1.0, 0.01)),
+            (2, Privacy::laplace(0.5)),
+            (3, Privacy::laplace(5.0)),
+        ] {
+            let map = classifier(15);
+            let plan = plan(&map, privacy);
+            let local = local(&plan, &map);
+            let program = map.at(&theta(15, seed)).unwrap();
+            let noise = (plan.law(), plan.released().step());
+            let records = local.records(&program, noise).unwrap();
+            let settings = Settings::default();
+            let mut found = local.solve(&program, &records, &settings).unwrap();
+            let lifted = plan.released().lifted(&program, 0).unwrap();
+            for spoilt in [false, true] {
+                if spoilt {
+                    found.w[1] += 1e-3;
+                    found.alpha[4].0 *= 0.9;
+                }
+                let answer = local.back(&program, &records, &found, plan.law().variance());
+                let (x, z) = assembled(&local, &answer, &records, &found);
+                let whole = Residuals::of(lifted.program(), &x, &z);
+                let own = answer.residuals;
+                let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+                assert!(close(own.primal, whole.primal), "{own:?} {whole:?}");
+                assert!(close(own.dual, whole.dual), "{own:?} {whole:?}");
+                assert!(close(own.gap, whole.gap), "{own:?} {whole:?}");
+                assert!(
+                    close(own.primal_scale, whole.primal_scale),
+                    "{own:?} {whole:?}"
+                );
+                assert!(close(own.dual_scale, whole.dual_scale), "{own:?} {whole:?}");
+                assert!(close(own.gap_scale, whole.gap_scale), "{own:?} {whole:?}");
+                assert!(close(own.reach, whole.reach), "{own:?} {whole:?}");
+                let objective = lifted.program().objective(&x);
+                assert!(close(answer.objective, objective));
+                assert_eq!(own.pass(1e-7), !spoilt, "{own}");
+            }
+        }
+    }
+
+    /// Backends that solve something else: a hinge shifted by a thousandth, a doubled slope, a halved room.
+    #[test]
+    fn a_wrong_backend_is_noticed() {
+        let map = classifier(15);
+        // Little noise, so that some margins stand exactly at a kink: the others do not see where it is.
+        let plan = plan(&map, Privacy::gaussian(20.0, 0.01));
+        let local = local(&plan, &map);
+        let program = map.at(&theta(15, 7)).unwrap();
+        let noise = (plan.law(), plan.released().step());
+        let records = local.records(&program, noise).unwrap();
+        let settings = Settings::default();
+        let verdict = |wrong: &Records, factor: f64| {
+            let mut q = program.q().to_vec();
+            for loss in &local.form.losses {
+                q[loss.slack] *= factor;
+            }
+            let (p, a, b) = (program.p(), program.a(), program.b());
+            let cones = program.constraints().iter().map(|c| c.cone().clone());
+            let cones = cones.collect();
+            let costly = Program::assembled(p.clone(), q, a.clone(), b.to_vec(), 0.0, cones);
+            let found = local.solve(&costly, wrong, &settings).unwrap();
+            let answer = local.back(&program, &records, &found, plan.law().variance());
+            answer.residuals.pass(settings.tolerance())
+        };
+        assert!(verdict(&records, 1.0));
+        let shifted = |factor: f64| Records {
+            rows: records.rows.clone(),
+            noise: records.noise.clone(),
+            rooms: records.rooms.iter().map(|kappa| factor * kappa).collect(),
+        };
+        assert!(!verdict(&shifted(1.001), 1.0), "a shifted hinge");
+        assert!(!verdict(&shifted(0.5), 1.0), "half the room");
+        assert!(!verdict(&records, 2.0), "a doubled slope");
+    }
+}

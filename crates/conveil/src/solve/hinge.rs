@@ -1,0 +1,409 @@
+//! A backend for sums of hinges, min ½w'Pw + q'w + Σ cₖ[tₖ − rₖ'w]₊ with P ≻ 0 and few weights: support vector machines.
+//!
+//! An interior-point method on the margins: s ≥ 0 and ξ = s + rw − t ≥ 0 with multipliers c − α and α. Eliminating
+//! everything but w leaves a dense system P + R'DR of the size of w: O(N·d²) for each step, however many records.
+//! What it returns is a dual point α ∈ [0, c] and the weights w = P⁻¹(R'α − q) that belong to it, so that the dual
+//! residual is zero and the gap alone says how good it is.
+
+use super::Cancel;
+
+/// The problem. Hinges that share a row stand in one `Hinge` list entry each, in the order of the rows.
+#[derive(Clone, Debug)]
+pub(crate) struct HingeProblem {
+    /// Number of weights.
+    pub(crate) weights: usize,
+    /// P, dense, by rows.
+    pub(crate) p: Vec<f64>,
+    /// q.
+    pub(crate) q: Vec<f64>,
+    /// R, dense, by rows.
+    pub(crate) rows: Vec<f64>,
+    /// The hinges.
+    pub(crate) hinges: Vec<Hinge>,
+}
+
+/// One hinge c[t − r'w]₊.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hinge {
+    /// Which row of R.
+    pub(crate) row: usize,
+    /// t.
+    pub(crate) target: f64,
+    /// c > 0.
+    pub(crate) cost: f64,
+}
+
+/// A primal-dual pair with Pw + q = R'α and 0 ≤ α ≤ c.
+#[derive(Clone, Debug)]
+pub(crate) struct HingeSolution {
+    /// w.
+    pub(crate) w: Vec<f64>,
+    /// α, one for each hinge.
+    pub(crate) alpha: Vec<f64>,
+    /// The difference of the two objectives.
+    pub(crate) gap: f64,
+    /// Interior-point steps.
+    pub(crate) steps: u32,
+}
+
+/// The relative gap that is asked for: as close as the arithmetic allows costs two steps more than 1e-8.
+pub(crate) const CLOSE: f64 = 1e-13;
+
+/// Steps at most.
+const STEPS: u32 = 100;
+
+/// The share of the way to the boundary that a step takes.
+const FRACTION: f64 = 0.995;
+
+/// Steps without a better gap before the best point is taken.
+const PATIENCE: u32 = 8;
+
+impl HingeProblem {
+    fn margins(&self, w: &[f64]) -> Vec<f64> {
+        let each = self.rows.chunks_exact(self.weights);
+        each.map(|row| dot(row, w)).collect()
+    }
+
+    /// R'v for v over the hinges.
+    fn pulled(&self, v: impl Iterator<Item = f64>) -> Vec<f64> {
+        let d = self.weights;
+        let mut sum = vec![0.0; d];
+        let mut pending = (usize::MAX, 0.0);
+        let flush = |sum: &mut Vec<f64>, (row, total): (usize, f64)| {
+            if total != 0.0 {
+                axpy(sum, total, &self.rows[row * d..(row + 1) * d]);
+            }
+        };
+        for (hinge, v) in self.hinges.iter().zip(v) {
+            if hinge.row == pending.0 {
+                pending.1 += v;
+            } else {
+                flush(&mut sum, pending);
+                pending = (hinge.row, v);
+            }
+        }
+        flush(&mut sum, pending);
+        sum
+    }
+
+    /// The objective.
+    pub(crate) fn objective(&self, w: &[f64]) -> f64 {
+        let pw = times(&self.p, w);
+        let margins = self.margins(w);
+        let losses = self.hinges.iter();
+        0.5 * dot(&pw, w)
+            + dot(&self.q, w)
+            + losses
+                .map(|h| h.cost * (h.target - margins[h.row]).max(0.0))
+                .sum::<f64>()
+    }
+
+    /// What rounding can hide in a gap: every sum of M terms is off by at most M roundings of their sizes.
+    pub(crate) fn rounding(&self, found: &HingeSolution) -> f64 {
+        let terms = (self.hinges.len() + self.weights * self.weights) as f64;
+        let pulled = self.hinges.iter().zip(&found.alpha);
+        let sizes: f64 = pulled.map(|(h, a)| h.target.abs() * a).sum();
+        let objective = self.objective(&found.w).abs();
+        2.0 * f64::EPSILON * terms * (sizes + 2.0 * objective)
+    }
+
+    /// w = P⁻¹(R'α − q) and the dual objective Σαt − ½‖R'α − q‖² in P⁻¹.
+    fn dual(&self, factor: &Factor, alpha: &[f64]) -> (Vec<f64>, f64) {
+        let mut g = self.pulled(alpha.iter().copied());
+        g.iter_mut().zip(&self.q).for_each(|(g, q)| *g -= q);
+        let w = factor.solve(&g);
+        let linear: f64 = (self.hinges.iter().zip(alpha))
+            .map(|(h, a)| h.target * a)
+            .sum();
+        let value = linear - 0.5 * dot(&w, &g);
+        (w, value)
+    }
+
+    /// P + R'DR.
+    fn system(&self, diagonal: &[f64]) -> Vec<f64> {
+        let d = self.weights;
+        let mut system = self.p.clone();
+        let mut scaled = vec![0.0; d];
+        let mut k = 0;
+        while k < self.hinges.len() {
+            let row = self.hinges[k].row;
+            let mut total = 0.0;
+            while k < self.hinges.len() && self.hinges[k].row == row {
+                total += diagonal[k];
+                k += 1;
+            }
+            let r = &self.rows[row * d..(row + 1) * d];
+            scaled.iter_mut().zip(r).for_each(|(s, r)| *s = total * r);
+            for i in 0..d {
+                // The lower triangle alone.
+                let line = &mut system[i * d..i * d + i + 1];
+                axpy(line, scaled[i], &r[..=i]);
+            }
+        }
+        system
+    }
+
+    /// Solves to a gap of at most `tolerance` times the objective's size, or as well as it can.
+    pub(crate) fn solve(&self, tolerance: f64, cancel: &Cancel) -> Option<HingeSolution> {
+        let p = Factor::of(&self.p, self.weights)?;
+        let mut point = Point::start(self)?;
+        let mut best: Option<HingeSolution> = None;
+        let mut since = 0;
+        for step in 0..STEPS {
+            if cancel.is_raised() {
+                return None;
+            }
+            let (w, dual) = self.dual(&p, &point.alpha);
+            let primal = self.objective(&w);
+            let gap = (primal - dual).max(0.0);
+            if !gap.is_finite() {
+                break;
+            }
+            since += 1;
+            if best.as_ref().is_none_or(|b| gap < b.gap) {
+                since = 0;
+                best = Some(HingeSolution {
+                    w,
+                    alpha: point.alpha.clone(),
+                    gap,
+                    steps: step,
+                });
+            }
+            if gap <= tolerance * primal.abs().max(dual.abs()) || since > PATIENCE {
+                break;
+            }
+            if point.advance(self).is_none() {
+                break;
+            }
+        }
+        best
+    }
+}
+
+/// The iterate.
+struct Point {
+    w: Vec<f64>,
+    alpha: Vec<f64>,
+    /// s.
+    slack: Vec<f64>,
+    /// ξ.
+    surplus: Vec<f64>,
+}
+
+/// A Newton direction.
+struct Direction {
+    w: Vec<f64>,
+    alpha: Vec<f64>,
+    slack: Vec<f64>,
+    surplus: Vec<f64>,
+}
+
+impl Point {
+    fn start(problem: &HingeProblem) -> Option<Self> {
+        let alpha: Vec<f64> = problem.hinges.iter().map(|h| 0.5 * h.cost).collect();
+        let w = vec![0.0; problem.weights];
+        let size = problem
+            .hinges
+            .iter()
+            .fold(1.0f64, |m, h| m.max(h.target.abs()));
+        if !size.is_finite() {
+            return None;
+        }
+        let slack: Vec<f64> = (problem.hinges.iter())
+            .map(|h| h.target.max(0.0) + size)
+            .collect();
+        let surplus = (problem.hinges.iter().zip(&slack))
+            .map(|(h, s)| (s - h.target).max(size))
+            .collect();
+        Some(Point {
+            w,
+            alpha,
+            slack,
+            surplus,
+        })
+    }
+
+    /// The mean complementarity.
+    fn centre(&self, problem: &HingeProblem) -> f64 {
+        let sum: f64 = (0..self.alpha.len())
+            .map(|k| {
+                self.alpha[k] * self.surplus[k]
+                    + (problem.hinges[k].cost - self.alpha[k]) * self.slack[k]
+            })
+            .sum();
+        sum / (2.0 * self.alpha.len() as f64)
+    }
+
+    /// One predictor-corrector step; `None` where the system is singular or nothing moves.
+    fn advance(&mut self, problem: &HingeProblem) -> Option<()> {
+        let m = self.alpha.len();
+        let beta: Vec<f64> = (0..m)
+            .map(|k| problem.hinges[k].cost - self.alpha[k])
+            .collect();
+        // D = 1/(ξ/α + s/β)
+        let diagonal: Vec<f64> = (0..m)
+            .map(|k| 1.0 / (self.surplus[k] / self.alpha[k] + self.slack[k] / beta[k]))
+            .collect();
+        let factor = Factor::of(&problem.system(&diagonal), problem.weights)?;
+        let mut residual = problem.pulled(self.alpha.iter().copied());
+        let pw = times(&problem.p, &self.w);
+        for j in 0..residual.len() {
+            residual[j] -= pw[j] + problem.q[j];
+        }
+        let margins = problem.margins(&self.w);
+        // ξ − s − (r'w − t)
+        let slip: Vec<f64> = (0..m)
+            .map(|k| {
+                let h = &problem.hinges[k];
+                self.surplus[k] - self.slack[k] - (margins[h.row] - h.target)
+            })
+            .collect();
+        let direction = |first: &dyn Fn(usize) -> f64, second: &dyn Fn(usize) -> f64| {
+            let push: Vec<f64> = (0..m)
+                .map(|k| diagonal[k] * (first(k) / self.alpha[k] - second(k) / beta[k] + slip[k]))
+                .collect();
+            let mut right = problem.pulled(push.iter().copied());
+            right.iter_mut().zip(&residual).for_each(|(a, b)| *a += b);
+            let w = factor.solve(&right);
+            let moved = problem.margins(&w);
+            let alpha: Vec<f64> = (0..m)
+                .map(|k| push[k] - diagonal[k] * moved[problem.hinges[k].row])
+                .collect();
+            let slack = (0..m)
+                .map(|k| (second(k) + self.slack[k] * alpha[k]) / beta[k])
+                .collect();
+            let surplus = (0..m)
+                .map(|k| (first(k) - self.surplus[k] * alpha[k]) / self.alpha[k])
+                .collect();
+            Direction {
+                w,
+                alpha,
+                slack,
+                surplus,
+            }
+        };
+        let mu = self.centre(problem);
+        let affine = direction(&|k| -self.alpha[k] * self.surplus[k], &|k| {
+            -beta[k] * self.slack[k]
+        });
+        let reach = self.reach(&affine, &beta);
+        let after: f64 = (0..m)
+            .map(|k| {
+                let a = self.alpha[k] + reach * affine.alpha[k];
+                let b = beta[k] - reach * affine.alpha[k];
+                a * (self.surplus[k] + reach * affine.surplus[k])
+                    + b * (self.slack[k] + reach * affine.slack[k])
+            })
+            .sum::<f64>()
+            / (2.0 * m as f64);
+        let target = mu * (after / mu).clamp(0.0, 1.0).powi(3);
+        let step = direction(
+            &|k| target - self.alpha[k] * self.surplus[k] - affine.alpha[k] * affine.surplus[k],
+            &|k| target - beta[k] * self.slack[k] + affine.alpha[k] * affine.slack[k],
+        );
+        let reach = FRACTION * self.reach(&step, &beta);
+        if !(reach > 1e-12) {
+            return None;
+        }
+        axpy(&mut self.w, reach, &step.w);
+        axpy(&mut self.alpha, reach, &step.alpha);
+        axpy(&mut self.slack, reach, &step.slack);
+        axpy(&mut self.surplus, reach, &step.surplus);
+        // α stays strictly inside (0, c) whatever rounding does.
+        for (alpha, hinge) in self.alpha.iter_mut().zip(&problem.hinges) {
+            let edge = 1e-16 * hinge.cost;
+            *alpha = alpha.clamp(edge, hinge.cost - 2.0 * edge);
+        }
+        Some(())
+    }
+
+    /// How far a direction can be followed, at most 1/FRACTION.
+    fn reach(&self, direction: &Direction, beta: &[f64]) -> f64 {
+        let mut reach = 1.0 / FRACTION;
+        let mut limit = |value: f64, change: f64| {
+            if change < 0.0 {
+                reach = f64::min(reach, -value / change);
+            }
+        };
+        for k in 0..self.alpha.len() {
+            limit(self.alpha[k], direction.alpha[k]);
+            limit(beta[k], -direction.alpha[k]);
+            limit(self.slack[k], direction.slack[k]);
+            limit(self.surplus[k], direction.surplus[k]);
+        }
+        reach
+    }
+}
+
+/// A dense Cholesky factor.
+struct Factor {
+    n: usize,
+    lower: Vec<f64>,
+}
+
+impl Factor {
+    /// Of the lower triangle; `None` if it is not positive definite.
+    fn of(matrix: &[f64], n: usize) -> Option<Self> {
+        let mut lower = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let (above, below) = lower.split_at(i * n);
+                let left = match i == j {
+                    true => dot(&below[..j], &below[..j]),
+                    false => dot(&below[..j], &above[j * n..j * n + j]),
+                };
+                let entry = matrix[i * n + j] - left;
+                lower[i * n + j] = if i == j {
+                    if !(entry > 0.0 && entry.is_finite()) {
+                        return None;
+                    }
+                    entry.sqrt()
+                } else {
+                    entry / lower[j * n + j]
+                };
+            }
+        }
+        Some(Factor { n, lower })
+    }
+
+    fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let n = self.n;
+        let mut x = right.to_vec();
+        for i in 0..n {
+            let known = dot(&self.lower[i * n..i * n + i], &x[..i]);
+            x[i] = (x[i] - known) / self.lower[i * n + i];
+        }
+        for i in (0..n).rev() {
+            x[i] /= self.lower[i * n + i];
+            let value = x[i];
+            axpy(&mut x[..i], -value, &self.lower[i * n..i * n + i]);
+        }
+        x
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Four sums, so that the compiler may use wide registers.
+    let (mut sums, n) = ([0.0; 4], a.len().min(b.len()));
+    let (a, b) = (&a[..n], &b[..n]);
+    let (mut x, mut y) = (a.chunks_exact(4), b.chunks_exact(4));
+    for (x, y) in x.by_ref().zip(y.by_ref()) {
+        for i in 0..4 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    let rest = x.remainder().iter().zip(y.remainder());
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.map(|(a, b)| a * b).sum::<f64>()
+}
+
+fn axpy(y: &mut [f64], a: f64, x: &[f64]) {
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
+}
+
+/// The product of a dense symmetric matrix and a vector.
+fn times(matrix: &[f64], v: &[f64]) -> Vec<f64> {
+    matrix
+        .chunks_exact(v.len())
+        .map(|row| dot(row, v))
+        .collect()
+}
