@@ -131,7 +131,7 @@ impl Check {
             private: false,
             problem: inputs.problem_name.clone(),
             network: match &inputs.source {
-                Source::Saved(_) | Source::Records => None,
+                Source::Saved(_) | Source::Records | Source::Normals(_) => None,
                 Source::Network(network) => Some(NetworkLine {
                     buses: network.buses().len(),
                     units: network.units().len(),
@@ -150,7 +150,9 @@ impl Check {
                     Source::Saved(_) => parameter(p, ToString::to_string),
                     Source::Records => parameter(p, |place| coefficient(program, place)),
                     // The rows of a network have names that say more than their numbers.
-                    Source::Network(_) => parameter(p, |place| row_name(program, place)),
+                    Source::Network(_) | Source::Normals(_) => {
+                        parameter(p, |place| row_name(program, place))
+                    }
                 })
                 .collect(),
             adjacency: (plan.ask().stated_adjacency()).map_or(String::new(), |a| a.to_string()),

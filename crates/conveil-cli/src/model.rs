@@ -4,15 +4,17 @@ use std::fmt;
 
 use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
+use conveil_models::ellipsoid::Ellipsoid;
 use conveil_models::grid::Opf;
 use conveil_models::svm::Svm;
 use serde::Serialize;
 
+use crate::ellipsoid::EllipsoidReport;
 use crate::failure::Failure;
 use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
 use crate::svm::SvmReport;
-use crate::{conic, grid, svm};
+use crate::{conic, ellipsoid, grid, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -23,6 +25,8 @@ pub enum Model {
     Opf(Box<Opf>),
     /// `model = "svm"`.
     Svm(Box<Svm>),
+    /// `model = "ellipsoid"`.
+    Ellipsoid(Box<Ellipsoid>),
 }
 
 impl Model {
@@ -32,6 +36,9 @@ impl Model {
             Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
             Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
             Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
+            Source::Normals(rows) => {
+                Model::Ellipsoid(Box::new(ellipsoid::ellipsoid(inputs, rows)?))
+            }
         })
     }
 
@@ -41,6 +48,7 @@ impl Model {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
             Model::Svm(svm) => &**svm,
+            Model::Ellipsoid(ellipsoid) => &**ellipsoid,
         }
     }
 
@@ -48,7 +56,7 @@ impl Model {
     pub fn opf(&self) -> Option<&Opf> {
         match self {
             Model::Opf(opf) => Some(opf),
-            Model::Conic(_) | Model::Svm(_) => None,
+            Model::Conic(_) | Model::Svm(_) | Model::Ellipsoid(_) => None,
         }
     }
 }
@@ -63,6 +71,8 @@ pub(crate) enum Report<'r> {
     Grid(Box<GridReport<'r>>),
     /// Of a classifier.
     Svm(Box<SvmReport<'r>>),
+    /// Of an ellipsoid.
+    Ellipsoid(Box<EllipsoidReport<'r>>),
 }
 
 impl<'r> Report<'r> {
@@ -82,6 +92,11 @@ impl<'r> Report<'r> {
                 let report = SvmReport::new(inputs, svm, plan, decided, report)?;
                 Report::Svm(Box::new(report))
             }
+            Model::Ellipsoid(ellipsoid) => {
+                let report = EllipsoidReport::new(ellipsoid, decided, report)
+                    .map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+                Report::Ellipsoid(Box::new(report))
+            }
         })
     }
 }
@@ -92,6 +107,7 @@ impl fmt::Display for Report<'_> {
             Report::Plain(report) => report.fmt(f),
             Report::Grid(report) => report.fmt(f),
             Report::Svm(report) => report.fmt(f),
+            Report::Ellipsoid(report) => report.fmt(f),
         }
     }
 }
@@ -104,7 +120,7 @@ pub(crate) fn warning(
     decided: &Decided,
 ) -> Option<String> {
     match model {
-        Model::Conic(_) => None,
+        Model::Conic(_) | Model::Ellipsoid(_) => None,
         Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
         Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
@@ -115,7 +131,7 @@ pub(crate) fn warning(
 pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
-    /// Records of a file: one dataset.
+    /// Records or offsets: one dataset.
     Records(Vec<f64>),
     /// Demands.
     Demands {
@@ -136,6 +152,7 @@ impl<'i> Datasets<'i> {
                 Datasets::Demands { rows, note }
             }
             Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
+            Model::Ellipsoid(model) => Datasets::Records(ellipsoid::dataset(inputs, model)?),
         })
     }
 

@@ -140,6 +140,7 @@ fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
         (Release::Cost, Model::Opf(opf)) => grid::cost(name, &spec.query.place, opf)?,
         (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
         (Release::Weights, Model::Svm(svm)) => svm.query(),
+        (Release::Identity { variables: None }, Model::Ellipsoid(model)) => model.query(),
         (release, _) => query(release),
     })
 }
@@ -343,6 +344,7 @@ fn choice(method: Method, factor: Factor) -> Choice {
     match method {
         Method::Auto => factor.map_or(Choice::Auto, Choice::AutoWith),
         Method::MassBox => Choice::MassBox,
+        Method::SafeBox => Choice::SafeBox,
         Method::SampledBox => Choice::SampledBox,
         Method::Scenario => Choice::Scenario,
         Method::RowByRow => Choice::RowByRow(factor),

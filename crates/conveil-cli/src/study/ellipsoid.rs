@@ -30,7 +30,7 @@ pub(crate) struct EllipsoidArguments {
     /// One method for both modes [default: sampled-box in paper mode, mass-box in calibrated mode]
     #[arg(long, value_enum)]
     method: Option<EllipsoidMethod>,
-    /// Where the determinant stands [default: with-noise in paper mode, at-the-mean in calibrated mode]
+    /// Where the determinant stands [default: with-noise in paper mode in two dimensions, else at-the-mean]
     #[arg(long, value_enum)]
     determinant: Option<DeterminantPlace>,
     /// How many draws of the noise

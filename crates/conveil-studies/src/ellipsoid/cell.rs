@@ -95,8 +95,11 @@ impl<'a> Cell<'a> {
         solver: &solve::Settings,
         batch: &'a Batch<'a>,
     ) -> Result<Self> {
+        // The paper has two dimensions only. In three, its determinant would stand at 512 vertices.
+        let is_plane = polytope.normals.first().is_some_and(|a| a.len() == 2);
         let (method, place) = match mode {
-            Mode::Paper => (Method::SampledBox, Place::WithNoise),
+            Mode::Paper if is_plane => (Method::SampledBox, Place::WithNoise),
+            Mode::Paper => (Method::SampledBox, Place::AtTheMean),
             Mode::Calibrated => (Method::MassBox, Place::AtTheMean),
         };
         let place = settings.determinant.unwrap_or(place);

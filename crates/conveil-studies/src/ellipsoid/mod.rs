@@ -2,7 +2,7 @@
 //!
 //! Polytopes × universes × {paper, calibrated} × {output, program}: how often the released ellipsoid lies inside, and
 //! how large it is. *Paper* is as published: Gaussian noise of the classic scale for the map without noise, around the
-//! private offsets; a sampled box; the determinant in the chance constraint. *Calibrated* is what a release would do:
+//! private offsets; a sampled box; in two dimensions the determinant in the chance constraint. *Calibrated* is what a release would do:
 //! the analytic scale for the map that is released, around public offsets; a mass box; the determinant at the mean.
 
 mod cell;
