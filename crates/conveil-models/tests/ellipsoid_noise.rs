@@ -210,3 +210,30 @@ fn both_places_of_the_determinant_do_what_they_say() {
         assert!(affine > 0.9 * exact, "{affine} of {exact}");
     }
 }
+
+/// The ellipsoid is unique, and the plan knows; it does not where the theorem ends.
+#[test]
+fn only_an_answer_that_may_not_be_unique_is_warned_about() {
+    let octagon = &builtin()[0];
+    let warned = |determinant: Determinant, form: Form, query: Option<conveil::ask::Query>| {
+        let model = Ellipsoid::inside(octagon.normals.clone())
+            .determinant(determinant)
+            .form(form)
+            .build()
+            .unwrap();
+        let ask = Ask::new(query.unwrap_or_else(|| model.query()))
+            .adjacency(Adjacency::Universe)
+            .privacy(Privacy::gaussian(1.0, 0.1))
+            .declared(0.05, "a test")
+            .feasibility(wish(Choice::MassBox));
+        let plan = Plan::new(&model, ask).unwrap();
+        plan.warnings()
+            .iter()
+            .any(|w| w.contains("may not be unique"))
+    };
+    assert!(!warned(Determinant::AtTheMean, Form::Tower, None));
+    assert!(!warned(Determinant::WithNoise, Form::SecondOrder, None));
+    assert!(warned(Determinant::WithNoise, Form::Tower, None));
+    let centre = conveil::ask::Query::Variables(vec!["centre".into()]);
+    assert!(warned(Determinant::AtTheMean, Form::Tower, Some(centre)));
+}

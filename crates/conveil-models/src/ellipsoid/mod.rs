@@ -47,6 +47,7 @@ use conveil::ask::Query;
 use conveil::program::{AffineMap, DataMap, Parameter, PrivateParts, Program};
 use conveil::{Error, Result};
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// When the determinant, which is the objective, holds (M12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +146,14 @@ impl EllipsoidBuilder {
         };
         let parameters = (0..facets).map(parameter).collect();
         let map = assembly::map(&normals, parameters, self.determinant, form)?;
-        Ok(Ellipsoid { normals, map })
+        let is_exact = self.determinant == Determinant::AtTheMean
+            || form == Form::SecondOrder
+            || normals.dimension() == 1;
+        Ok(Ellipsoid {
+            normals,
+            map,
+            is_exact,
+        })
     }
 }
 
@@ -164,6 +172,8 @@ fn facet_name(i: usize) -> String {
 pub struct Ellipsoid {
     normals: Normals,
     map: AffineMap,
+    /// t is det^{1/n} itself wherever the determinant holds.
+    is_exact: bool,
 }
 
 impl Ellipsoid {
@@ -263,5 +273,16 @@ impl DataMap for Ellipsoid {
 
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
+    }
+
+    /// z and Y. Y because det^{1/n} is strictly quasiconcave; z because, of two centres a distance d apart with the same
+    /// Y, the one between leaves slack on every facet with a'd ≠ 0, and Y + εdd' is larger and the same on all others.
+    /// A tightening by fixed noise on Y and z is a bound on (Y + ΔY)a and a'z, so the argument stands. With the
+    /// determinant under noise it needs det itself at every vertex, not the bound that an affine K gives.
+    fn unique_columns(&self) -> Range<usize> {
+        match self.is_exact {
+            true => 0..self.answer_len(),
+            false => 0..0,
+        }
     }
 }
