@@ -3,7 +3,7 @@
 use std::fmt;
 
 use conveil::chance::Budget;
-use conveil::plan::{Basis, Plan};
+use conveil::plan::{self, Basis, Fit, Plan};
 use conveil::program::{Cone, Holds, Parameter, Place, Program, Stage};
 use serde::Serialize;
 
@@ -41,6 +41,8 @@ pub struct Check {
     pub guarantee: GuaranteeLine,
     /// The guarantee in words.
     pub text: String,
+    /// Whether the noise fits the feasible set, where that is public; none where it could not be decided.
+    pub fit: Option<Fit>,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
@@ -170,6 +172,7 @@ impl Check {
                 budget: guarantee.budget().clone(),
             },
             text: guarantee.to_string(),
+            fit: plan::fit(plan).ok(),
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
@@ -331,6 +334,9 @@ impl fmt::Display for Check {
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
+        if let Some(fit) = self.fit.as_ref().filter(|fit| **fit != Fit::NotPolyhedral) {
+            writeln!(f, "fit: {fit}")?;
+        }
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
         }

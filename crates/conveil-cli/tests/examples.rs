@@ -3,13 +3,16 @@
 mod running;
 
 use conveil_read::{problem, spec};
-use running::{EXAMPLES, GRID_EXAMPLES, directory, ended, examples, text, write};
+use running::{
+    ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, directory, ended, examples, text, write,
+};
 use serde_json::Value;
 
 const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
 
 fn all() -> impl Iterator<Item = &'static str> {
-    EXAMPLES.iter().chain(GRID_EXAMPLES).copied()
+    let others = GRID_EXAMPLES.iter().chain(ELLIPSOID_EXAMPLES);
+    EXAMPLES.iter().chain(others).copied()
 }
 
 fn json(verb: &str, name: &str) -> Value {

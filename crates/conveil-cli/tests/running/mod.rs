@@ -21,6 +21,9 @@ pub const EXAMPLES: &[&str] = &[
 /// The example specs of power grids, by name: their private values are in a CSV beside them.
 pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation"];
 
+/// The example specs of ellipsoids, by name: their private offsets are in a CSV beside them.
+pub const ELLIPSOID_EXAMPLES: &[&str] = &["ellipsoid"];
+
 /// Where the example specs stand.
 pub fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs")
