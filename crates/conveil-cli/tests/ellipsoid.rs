@@ -210,7 +210,10 @@ fn normals_may_come_from_a_file_and_a_safe_box_is_a_method() {
                 "  [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0],\n  [1.0, 1.0], [-1.0, 1.0], [1.0, -2.0], [-1.0, -1.0],\n]\n",
                 "",
             ),
-            ("eta = 0.1", "eta = 0.1\nmethod = \"safe-box\""),
+            (
+                "[feasibility]\neta = 0.1",
+                "[feasibility]\neta = 0.1\nmethod = \"safe-box\"",
+            ),
         ],
     );
     write(
