@@ -21,6 +21,7 @@ mod private_file;
 mod release;
 mod study;
 mod svm;
+mod svm_compare;
 mod terminal;
 mod verbs;
 pub mod wishes;

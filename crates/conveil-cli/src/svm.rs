@@ -46,14 +46,18 @@ fn wish(inputs: &Inputs) -> Result<&Wish, Failure> {
 }
 
 /// Records of a file: features, and labels, true for the positive one.
-struct Labelled {
-    name: String,
+pub(crate) struct Labelled {
+    pub(crate) name: String,
     features: Vec<Vec<f64>>,
     labels: Vec<bool>,
 }
 
 impl Labelled {
-    fn open(inputs: &Inputs, file: &Located<String>, key: &str) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        inputs: &Inputs,
+        file: &Located<String>,
+        key: &str,
+    ) -> Result<Self, Failure> {
         let wish = wish(inputs)?;
         let path = inputs.folder.join(Path::new(&file.value));
         let name = path.display().to_string();
@@ -163,6 +167,9 @@ struct FileScore {
 /// Draws behind an accuracy under noise.
 const DRAWS: usize = 500;
 
+/// Their seed: any number serves.
+const SEED: u64 = 0x5C0E;
+
 /// Records scored in each draw, at most.
 const SCORED: usize = 2_000;
 
@@ -218,38 +225,47 @@ fn score(
     (file, key): (&Located<String>, &str),
 ) -> Result<FileScore, Failure> {
     let records = Labelled::open(inputs, file, key)?;
+    let (before_noise, mean, std) = accuracies(svm, plan, &decided.answer, &records, DRAWS, SEED)?;
+    Ok(FileScore {
+        before_noise,
+        file: records.name,
+        accuracy_mean: mean,
+        accuracy_std: std,
+        draws: DRAWS,
+    })
+}
+
+/// The score of weights before noise, and mean and standard deviation of the accuracy over seeded draws of the plan's
+/// noise on them.
+pub(crate) fn accuracies(
+    svm: &Svm,
+    plan: &Plan<'_>,
+    weights: &[f64],
+    records: &Labelled,
+    draws: usize,
+    seed: u64,
+) -> Result<(Score, f64, f64), Failure> {
     let scored = |weights: &[f64], most: usize| {
         let most = most.min(records.labels.len());
         svm.score(weights, &records.features[..most], &records.labels[..most])
             .map_err(|e| Failure::engine(&records.name, &e))
     };
     let shape = plan.released().shape();
-    let mut sampler = Sampler::new(0x5C0E, 0);
+    let mut sampler = Sampler::new(seed, 0);
     let mut zeta = vec![0.0; shape.noises()];
-    let mut accuracies = Vec::with_capacity(DRAWS);
-    for _ in 0..DRAWS {
+    let mut found = Vec::with_capacity(draws);
+    for _ in 0..draws {
         sampler.fill(plan.law(), &mut zeta);
-        let noisy: Vec<f64> = (decided.answer.iter().enumerate())
-            .map(|(i, w)| {
-                w + shape
-                    .row(i)
-                    .iter()
-                    .zip(&zeta)
-                    .map(|(t, z)| t * z)
-                    .sum::<f64>()
-            })
+        let noise = |i: usize| shape.row(i).iter().zip(&zeta).map(|(t, z)| t * z);
+        let noisy: Vec<f64> = (weights.iter().enumerate())
+            .map(|(i, w)| w + noise(i).sum::<f64>())
             .collect();
-        accuracies.push(scored(&noisy, SCORED)?.accuracy);
+        found.push(scored(&noisy, SCORED)?.accuracy);
     }
-    let mean = accuracies.iter().sum::<f64>() / DRAWS as f64;
-    let squares = accuracies.iter().map(|a| (a - mean).powi(2)).sum::<f64>();
-    Ok(FileScore {
-        before_noise: scored(&decided.answer, usize::MAX)?,
-        file: records.name,
-        accuracy_mean: mean,
-        accuracy_std: (squares / DRAWS as f64).sqrt(),
-        draws: DRAWS,
-    })
+    let count = draws.max(1) as f64;
+    let mean = found.iter().sum::<f64>() / count;
+    let squares = found.iter().map(|a| (a - mean).powi(2)).sum::<f64>();
+    Ok((scored(weights, usize::MAX)?, mean, (squares / count).sqrt()))
 }
 
 impl fmt::Display for SvmReport<'_> {

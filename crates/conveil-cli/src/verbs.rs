@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::grid;
 use crate::inputs::Inputs;
 use crate::model::{self, Datasets, Model, Report};
+use crate::svm_compare::SvmComparison;
 use crate::terminal::Terminal;
 use crate::{audit, wishes};
 
@@ -68,6 +69,14 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
     warn(&plan, terminal);
     let draws = study.draws.unwrap_or(inputs.spec.study.draws as u64);
     let seed = study.seed.unwrap_or(inputs.spec.study.seed);
+    if let Model::Svm(svm) = &model {
+        let comparison = terminal.stage("compare", || {
+            SvmComparison::new(&inputs, svm, &plan, &theta, (draws as usize, seed), cancel)
+        })?;
+        terminal.show(&comparison)?;
+        terminal.say_timings();
+        return Ok(());
+    }
     let comparison = {
         let progress = terminal.progress("comparing");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);

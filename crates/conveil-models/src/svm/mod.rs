@@ -6,7 +6,7 @@
 
 mod score;
 
-pub use score::{Score, noise_ratio};
+pub use score::{Score, noise_length, noise_ratio};
 
 use conveil::ask::{Adjacency, Query};
 use conveil::program::{
@@ -265,6 +265,11 @@ impl Svm {
             intercept: Intercept::default(),
             labels: Labels::default(),
         }
+    }
+
+    /// The same with another λ.
+    pub fn with_lambda(&self, lambda: f64) -> Result<Svm> {
+        self.parts.clone().lambda(lambda).build()
     }
 
     /// Number of records N.
