@@ -181,7 +181,7 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
     match item.text()? {
         model @ "regression" => Err(item
             .error(format!("model `{model}` is not part of this version"))
-            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow, model = \"ellipsoid\" the largest ellipsoid inside a polytope")),
+            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
         _ => Ok(()),
     }
 }
