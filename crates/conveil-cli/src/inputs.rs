@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use conveil_grid::{Network, matpower};
 use conveil_models::records::Records;
+use conveil_read::numbers;
 use conveil_read::problem::{self, SavedProblem};
-use conveil_read::spec::{self, Model, NetworkSource, Spec};
+use conveil_read::spec::{self, Model, NetworkSource, NormalsSource, Spec};
 
 use crate::failure::Failure;
 use crate::regression;
@@ -38,6 +39,8 @@ pub enum Source {
     Regressors(Records),
     /// Nothing beside the spec: the private records have a file of their own.
     Records,
+    /// The public normals of a polytope.
+    Normals(Vec<Vec<f64>>),
 }
 
 /// Longer specs are not read to their end; the reader refuses them.
@@ -67,6 +70,12 @@ impl Inputs {
                 }
             },
             Model::Svm(_) => return Self::with_text(spec_name, spec, folder, ("", "")),
+            Model::Ellipsoid(ellipsoid) => match &ellipsoid.normals {
+                NormalsSource::File(file) => (file, "normals"),
+                NormalsSource::Rows(_) => {
+                    return Self::with_text(spec_name, spec, folder, ("", ""));
+                }
+            },
         };
         let problem_path = folder.join(file.value.as_str());
         let problem_name = problem_path.display().to_string();
@@ -112,6 +121,15 @@ impl Inputs {
                 }
             },
             Model::Svm(_) => ("support vector machine".into(), Source::Records),
+            Model::Ellipsoid(ellipsoid) => match &ellipsoid.normals {
+                NormalsSource::File(_) => {
+                    (name.into(), Source::Normals(numbers::read(name, text)?))
+                }
+                NormalsSource::Rows(rows) => (
+                    "largest ellipsoid".into(),
+                    Source::Normals(rows.value.clone()),
+                ),
+            },
         };
         Ok(Inputs {
             spec_name,

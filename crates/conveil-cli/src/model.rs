@@ -4,16 +4,18 @@ use std::fmt;
 
 use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
+use conveil_models::ellipsoid::Ellipsoid;
 use conveil_models::grid::Opf;
 use conveil_models::regression::Regression;
 use conveil_models::svm::Svm;
 use serde::Serialize;
 
+use crate::ellipsoid::EllipsoidReport;
 use crate::failure::Failure;
 use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
 use crate::svm::SvmReport;
-use crate::{conic, grid, regression, svm};
+use crate::{conic, ellipsoid, grid, regression, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub enum Model {
     Regression(Box<Regression>),
     /// `model = "svm"`.
     Svm(Box<Svm>),
+    /// `model = "ellipsoid"`.
+    Ellipsoid(Box<Ellipsoid>),
 }
 
 impl Model {
@@ -38,6 +42,9 @@ impl Model {
                 Model::Regression(Box::new(regression::model(inputs, records)?))
             }
             Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
+            Source::Normals(rows) => {
+                Model::Ellipsoid(Box::new(ellipsoid::ellipsoid(inputs, rows)?))
+            }
         })
     }
 
@@ -48,6 +55,7 @@ impl Model {
             Model::Opf(opf) => &**opf,
             Model::Regression(regression) => &**regression,
             Model::Svm(svm) => &**svm,
+            Model::Ellipsoid(ellipsoid) => &**ellipsoid,
         }
     }
 
@@ -55,7 +63,7 @@ impl Model {
     pub fn opf(&self) -> Option<&Opf> {
         match self {
             Model::Opf(opf) => Some(opf),
-            Model::Conic(_) | Model::Svm(_) | Model::Regression(_) => None,
+            Model::Conic(_) | Model::Svm(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
         }
     }
 }
@@ -70,6 +78,8 @@ pub(crate) enum Report<'r> {
     Grid(Box<GridReport<'r>>),
     /// Of a classifier.
     Svm(Box<SvmReport<'r>>),
+    /// Of an ellipsoid.
+    Ellipsoid(Box<EllipsoidReport<'r>>),
 }
 
 impl<'r> Report<'r> {
@@ -89,6 +99,11 @@ impl<'r> Report<'r> {
                 let report = SvmReport::new(inputs, svm, plan, decided, report)?;
                 Report::Svm(Box::new(report))
             }
+            Model::Ellipsoid(ellipsoid) => {
+                let report = EllipsoidReport::new(ellipsoid, decided, report)
+                    .map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+                Report::Ellipsoid(Box::new(report))
+            }
         })
     }
 }
@@ -99,6 +114,7 @@ impl fmt::Display for Report<'_> {
             Report::Plain(report) => report.fmt(f),
             Report::Grid(report) => report.fmt(f),
             Report::Svm(report) => report.fmt(f),
+            Report::Ellipsoid(report) => report.fmt(f),
         }
     }
 }
@@ -111,7 +127,7 @@ pub(crate) fn warning(
     decided: &Decided,
 ) -> Option<String> {
     match model {
-        Model::Conic(_) | Model::Regression(_) => None,
+        Model::Conic(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
         Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
         Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
@@ -122,7 +138,7 @@ pub(crate) fn warning(
 pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
-    /// Records of a file: one dataset.
+    /// Records or offsets: one dataset.
     Records(Vec<f64>),
     /// Demands.
     Demands {
@@ -144,6 +160,7 @@ impl<'i> Datasets<'i> {
             }
             Model::Regression(model) => Datasets::Records(regression::dataset(inputs, model)?),
             Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
+            Model::Ellipsoid(model) => Datasets::Records(ellipsoid::dataset(inputs, model)?),
         })
     }
 

@@ -1,5 +1,7 @@
 //! `conveil study`: the paper's tables and figures. The studies are a library's; this is its voice.
 
+mod ellipsoid;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -13,6 +15,7 @@ use crate::arguments::{Output, positive};
 use crate::failure::Failure;
 use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
+use ellipsoid::EllipsoidArguments;
 
 /// Pixels of a PNG for each unit of the figure.
 const PIXELS: f32 = 2.0;
@@ -41,6 +44,11 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study wind --turbines GE103/2750 --variation 2.5 --seeds 5 --figure wind.png"
     )]
     Wind(WindArguments),
+    /// Section 4.4: the largest ellipsoid inside a polytope, by output and by program perturbation
+    #[command(
+        after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
+    )]
+    Ellipsoid(EllipsoidArguments),
 }
 
 /// `study opf`.
@@ -199,6 +207,7 @@ impl Studied {
             Studied::Density(arguments) => arguments.output,
             Studied::Regression(arguments) => arguments.output,
             Studied::Wind(arguments) => arguments.output,
+            Studied::Ellipsoid(arguments) => arguments.output(),
         }
     }
 }
@@ -211,6 +220,7 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Density(arguments) => density(arguments, terminal, cancel),
         Studied::Regression(arguments) => study_regression::regression(arguments, terminal, cancel),
         Studied::Wind(arguments) => study_regression::wind(arguments, terminal, cancel),
+        Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
     }
 }
 

@@ -151,6 +151,7 @@ fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
             regression::query(spec, model).unwrap_or_else(|| query(release))
         }
         (Release::Weights, Model::Svm(svm)) => svm.query(),
+        (Release::Identity { variables: None }, Model::Ellipsoid(model)) => model.query(),
         (release, _) => query(release),
     })
 }
@@ -354,6 +355,7 @@ fn choice(method: Method, factor: Factor) -> Choice {
     match method {
         Method::Auto => factor.map_or(Choice::Auto, Choice::AutoWith),
         Method::MassBox => Choice::MassBox,
+        Method::SafeBox => Choice::SafeBox,
         Method::SampledBox => Choice::SampledBox,
         Method::Scenario => Choice::Scenario,
         Method::RowByRow => Choice::RowByRow(factor),

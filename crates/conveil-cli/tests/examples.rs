@@ -4,8 +4,8 @@ mod running;
 
 use conveil_read::{problem, spec};
 use running::{
-    CLASSIFIER_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory, ended, examples,
-    text, write,
+    CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory,
+    ended, examples, text, write,
 };
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
 
 fn all() -> impl Iterator<Item = &'static str> {
     let all = EXAMPLES.iter().chain(GRID_EXAMPLES);
+    let all = all.chain(ELLIPSOID_EXAMPLES);
     all.chain(RECORD_EXAMPLES).copied()
 }
 

@@ -302,7 +302,7 @@ fn asks_that_no_guarantee_can_answer() {
             "error: spec.toml: `limits` is served by mass box: it has no η per row\n"),
         (PORTFOLIO, &[("eta = 0.05", "eta = 0.05\nmethod = \"row-by-row\"")], &[],
             CHECK, 2,
-            "error: spec.toml: refused: row by row on the second-order block `risk`\n  because that method serves linear rows only\n  instead: mass-box, sampled-box or scenario for this block\n"),
+            "error: spec.toml: refused: row by row on the second-order block `risk`\n  because that method serves linear rows only\n  instead: mass-box, safe-box, sampled-box or scenario for this block\n"),
         (PORTFOLIO, &[("eta = 0.05", "eta = 0.05\n[[feasibility.block]]\nname = \"long only\"\nmethod = \"fixed-recourse\"")], &[],
             CHECK, 2,
             "error: spec.toml: refused: fixed recourse on `long only[0]`\n  because its noise depends on free recourse, so it has no fixed quantile\n  instead: row by row, or the mass box\n"),
@@ -320,7 +320,7 @@ fn asks_that_no_guarantee_can_answer() {
             "error: spec.toml: refused: noise calibrated to the deterministic map\n  because another map is released, and it can move many times more\n  instead: on = \"released\", or paper mode for a study that releases nothing\n"),
         (MANY, &[], &[],
             CHECK, 2,
-            "error: spec.toml: refused: a box on the second-order block `c0`\n  because 18 noises reach it, and a box has 2^18 vertices\n  instead: the scenario method for this block, whose size does not grow with the vertices\n"),
+            "error: spec.toml: refused: a box on the second-order block `c0`\n  because 18 noises reach it, and a box has 2^18 vertices\n  instead: the safe box for this block, a bound of the block's own size, or the scenario method\n"),
     ]);
 }
 

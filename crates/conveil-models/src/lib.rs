@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod ellipsoid;
 pub mod grid;
 pub mod records;
 pub mod regression;

@@ -5,6 +5,7 @@
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
 //! - [`regression`]: Section 4.3.1, a private regression that must increase.
 //! - [`wind`]: Table 4, private power curves of wind turbines.
+//! - [`ellipsoid`]: Section 4.4, ellipsoids that stay inside a polytope.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
@@ -17,6 +18,7 @@
 
 pub mod cvar;
 pub mod density;
+pub mod ellipsoid;
 pub mod opf;
 pub mod paper;
 mod patience;

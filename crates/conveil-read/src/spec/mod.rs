@@ -6,6 +6,7 @@
 //! fields are filled with the documented defaults where the text is silent.
 
 mod cross_checks;
+mod ellipsoid;
 mod feasibility;
 mod grid;
 mod item;
@@ -26,6 +27,7 @@ use crate::ReadError;
 use crate::position::Source;
 use table::Table;
 
+pub use ellipsoid::{Ellipsoid, EllipsoidDeterminant, NormalsSource, OffsetsSource};
 pub use feasibility::{BlockEta, Factor, Feasibility, FeasibilityBlock, Method, SampleSize, Split};
 pub use grid::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, NetworkSource, PrivateLoads,

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::ellipsoid::{self, Ellipsoid};
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
 use super::regression::{self, Regression};
@@ -35,6 +36,8 @@ pub enum Model {
     Opf(Grid),
     /// `regression`: private responses, public regressors.
     Regression(Box<Regression>),
+    /// `ellipsoid`: the largest ellipsoid inside a polytope.
+    Ellipsoid(Ellipsoid),
     /// `svm`: a support vector machine.
     Svm(Svm),
 }
@@ -46,6 +49,7 @@ impl Model {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
             Model::Regression(_) => "regression",
+            Model::Ellipsoid(_) => "ellipsoid",
             Model::Svm(_) => "svm",
         }
     }
@@ -105,12 +109,12 @@ enum Kind {
     Conic,
     Opf,
     Regression,
+    Ellipsoid,
     Svm,
 }
 
 /// Reads `[problem]`.
 pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
-    refuse_later_models(&table)?;
     table.known(&[
         "model",
         "file",
@@ -121,6 +125,8 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "susceptance",
         "angle_limits",
         "costs",
+        "normals",
+        "determinant",
         "curvature",
         "records",
         "features",
@@ -140,6 +146,7 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         ("opf", Kind::Opf),
         ("svm", Kind::Svm),
         ("regression", Kind::Regression),
+        ("ellipsoid", Kind::Ellipsoid),
     ])?;
     let model = match kind {
         Kind::Conic => Model::Conic {
@@ -154,6 +161,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let regression = regression::read(&mut table)?;
             table.finish("with model `regression`")?;
             Model::Regression(Box::new(regression))
+        }
+        Kind::Ellipsoid => {
+            let ellipsoid = ellipsoid::read(&mut table)?;
+            table.finish("with model `ellipsoid`")?;
+            Model::Ellipsoid(ellipsoid)
         }
         Kind::Svm => {
             let svm = svm::read(&mut table)?;
@@ -175,19 +187,6 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         variables,
         constraints,
     })
-}
-
-/// Other models have other keys: say so before complaining about these.
-fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
-    let Some(item) = table.peek("model") else {
-        return Ok(());
-    };
-    match item.text()? {
-        model @ "ellipsoid" => Err(item
-            .error(format!("model `{model}` is not part of this version"))
-            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
-        _ => Ok(()),
-    }
 }
 
 fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {

@@ -195,6 +195,16 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
             ),
             "a regression releases its `weights`; or predictions: `weighted` and `rows`",
         ),
+        Model::Ellipsoid(_) => (
+            !matches!(
+                release,
+                Release::Cost
+                    | Release::Generation { .. }
+                    | Release::AtMost { .. }
+                    | Release::Weights
+            ),
+            "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
+        ),
         Model::Svm(_) => (
             matches!(release, Release::Weights),
             "a classifier releases its `weights`",
