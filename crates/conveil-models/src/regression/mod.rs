@@ -378,6 +378,10 @@ impl DataMap for Regression {
         self.map.at(theta)
     }
 
+    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
+        self.map.unclipped(theta)
+    }
+
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
     }
