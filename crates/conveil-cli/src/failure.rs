@@ -107,6 +107,16 @@ impl Failure {
         }
     }
 
+    /// The same failure with a further line of help, if there is one.
+    #[must_use]
+    pub fn with_help(self, help: Option<String>) -> Self {
+        let help = help.map_or(String::new(), |help| format!("\n  help: {help}"));
+        Failure {
+            message: self.message + &help,
+            ..self
+        }
+    }
+
     /// The same failure, in a row of a series.
     #[must_use]
     pub fn of_row(self, row: usize, before: &str) -> Self {

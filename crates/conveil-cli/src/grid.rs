@@ -1,23 +1,24 @@
 //! Model `opf`: the spec's network as a power flow, its demands as datasets, and what its curator should know.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use conveil::ask::Query;
-use conveil::plan::{CuratorReport, Decided};
-use conveil_grid::{Network, Susceptance, demand};
-use conveil_models::grid::{Costs, Form, LoadBounds, Loads, Opf};
+use conveil::ask::{Bound, Query, Request};
+use conveil::plan::Decided;
+use conveil::program::DataMap;
+use conveil_grid::{Network, Susceptance, bounds, demand};
+use conveil_models::grid::{Costs, Form, LoadBounds, Loads, Opf, OpfBuilder};
 use conveil_read::Located;
 use conveil_read::spec::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, Model, PrivateLoads,
     Release, Sensitivity, UnitGroup,
 };
-use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs::{Inputs, text_of};
 
-/// Longer demand files are refused.
-const DEMAND_BYTES: u64 = 1 << 30;
+/// Longer files of demands or bounds are refused.
+const TABLE_BYTES: u64 = 1 << 30;
 
 /// The power flow. Everything about the network is public, its own demands included: they are the nominal ones.
 pub(crate) fn opf(inputs: &Inputs, network: &Network) -> Result<Opf, Failure> {
@@ -35,9 +36,10 @@ pub(crate) fn opf(inputs: &Inputs, network: &Network) -> Result<Opf, Failure> {
         susceptance,
         angle_limits,
         costs,
+        curvature,
         ..
     } = grid;
-    Opf::of(network.clone())
+    let model = Opf::of(network.clone())
         .form(match form {
             GridForm::Angles => Form::Angles,
             GridForm::Ptdf => Form::Ptdf,
@@ -51,14 +53,46 @@ pub(crate) fn opf(inputs: &Inputs, network: &Network) -> Result<Opf, Failure> {
             GridCosts::Linear => Costs::Linear,
             GridCosts::Full => Costs::Full,
         })
-        .loads(loads)
-        .bounds(match demands.bounds {
-            None => LoadBounds::None,
-            Some(DemandBounds::Relative(share)) => LoadBounds::Relative(share),
-            Some(DemandBounds::Within(mw)) => LoadBounds::Within(mw),
-        })
-        .build()
-        .map_err(|e| Failure::engine(&inputs.spec_name, &e))
+        .curvature(curvature.as_ref().map_or(0.0, |kappa| kappa.value))
+        .loads(loads);
+    let built = |model: OpfBuilder| {
+        model
+            .build()
+            .map_err(|e| Failure::engine(&inputs.spec_name, &e))
+    };
+    built(match &demands.bounds {
+        None => model,
+        Some(DemandBounds::Relative(share)) => model.bounds(LoadBounds::Relative(*share)),
+        Some(DemandBounds::Within(mw)) => model.bounds(LoadBounds::Within(*mw)),
+        Some(DemandBounds::Each(file)) => {
+            // Which loads are private, and in which order, the model knows.
+            let private = built(model.clone())?.private_buses().to_vec();
+            let (name, text) = table(inputs, file, "bounds", "each")?;
+            let each = bounds::read(&name, &text, network, &private)?;
+            model.bounds(LoadBounds::Each(each))
+        }
+    })
+}
+
+/// A table that the spec names: its name in messages, and its text.
+fn table(
+    inputs: &Inputs,
+    file: &Located<String>,
+    what: &str,
+    key: &str,
+) -> Result<(String, String), Failure> {
+    let path = inputs.folder.join(file.value.as_str());
+    let name = path.display().to_string();
+    let text = text_of(&path, TABLE_BYTES).map_err(|why| {
+        file.error(
+            &inputs.spec_name,
+            format!("cannot read the {what} {name}: {why}"),
+        )
+        .with_help(format!(
+            "`{key}` is a path relative to the spec's directory"
+        ))
+    })?;
+    Ok((name, text))
 }
 
 fn loads(inputs: &Inputs, network: &Network, demands: &Demands) -> Result<Loads, Failure> {
@@ -67,9 +101,12 @@ fn loads(inputs: &Inputs, network: &Network, demands: &Demands) -> Result<Loads,
         PrivateLoads::All => Loads::All,
         PrivateLoads::Only(numbers) => {
             for number in numbers {
-                if network.bus_index(number.value).is_none() {
-                    let message =
-                        format!("the network {} has no bus {}", network.name(), number.value);
+                let (name, bus) = (network.name(), number.value);
+                if network.bus_index(bus).is_none() {
+                    let message = match network.omitted().buses.contains(&bus) {
+                        true => format!("bus {bus} of the network {name} is isolated"),
+                        false => format!("the network {name} has no bus {bus}"),
+                    };
                     return Err(number.error(&inputs.spec_name, message).into());
                 }
             }
@@ -78,21 +115,16 @@ fn loads(inputs: &Inputs, network: &Network, demands: &Demands) -> Result<Loads,
     })
 }
 
-/// The private demands of each row of the demand file; without one, those of the network.
-pub(crate) fn datasets(inputs: &Inputs, opf: &Opf) -> Result<Vec<Vec<f64>>, Failure> {
+/// The private demands of each row of the demand file, and what it leaves out; without a file, those of the network.
+pub(crate) fn datasets(
+    inputs: &Inputs,
+    opf: &Opf,
+) -> Result<(Vec<Vec<f64>>, Option<String>), Failure> {
     let file = inputs.spec.private.demands.as_ref();
     let Some(file) = file.and_then(|demands| demands.file.as_ref()) else {
-        return Ok(vec![opf.nominal()]);
+        return Ok((vec![opf.nominal()], None));
     };
-    let path = inputs.folder.join(file.value.as_str());
-    let name = path.display().to_string();
-    let text = text_of(&path, DEMAND_BYTES).map_err(|why| {
-        file.error(
-            &inputs.spec_name,
-            format!("cannot read the demands {name}: {why}"),
-        )
-        .with_help("`demand` is a path relative to the spec's directory")
-    })?;
+    let (name, text) = table(inputs, file, "demands", "demand")?;
     let demand = demand::read(&name, &text, opf.network())?;
     let odd = demand.listed().iter();
     if let Some(&bus) = odd.clone().find(|bus| !opf.private_buses().contains(bus)) {
@@ -102,18 +134,87 @@ pub(crate) fn datasets(inputs: &Inputs, opf: &Opf) -> Result<Vec<Vec<f64>>, Fail
         )));
     }
     let rows = demand.datasets_mw().iter();
-    rows.map(|row| opf.dataset(row))
+    let rows = rows
+        .map(|row| opf.dataset(row))
         .collect::<conveil::Result<_>>()
-        .map_err(|e| Failure::engine(&name, &e))
+        .map_err(|e| Failure::engine(&name, &e))?;
+    Ok((rows, unlisted(&name, demand.listed(), opf)))
 }
 
-/// What stands in for private demands where the spec names none.
-pub(crate) fn no_demands(inputs: &Inputs, model: &crate::model::Model) -> Option<String> {
-    let demands = inputs.spec.private.demands.as_ref()?;
-    let is_tried = model.opf().is_some() && demands.file.is_none();
-    is_tried.then(|| {
-        "no `demand` file is named: the network's own demands, which are public, stand in for private ones".into()
-    })
+/// Which private loads a demand file leaves at the public demand.
+fn unlisted(name: &str, listed: &[usize], opf: &Opf) -> Option<String> {
+    let listed: HashSet<usize> = listed.iter().copied().collect();
+    let private = opf.private_buses();
+    let mut left = private.iter().filter(|bus| !listed.contains(bus));
+    let first = opf.network().buses()[*left.next()?].number;
+    let loads = match left.count() {
+        0 => format!(
+            "one of {} private loads, that of bus {first},",
+            private.len()
+        ),
+        more => format!(
+            "{} of {} private loads, first that of bus {first},",
+            more + 1,
+            private.len()
+        ),
+    };
+    Some(format!(
+        "{name} does not list {loads} and the network's public demand stands in"
+    ))
+}
+
+/// What a reader of the spec should know: public.
+pub(crate) fn notes(inputs: &Inputs, model: &crate::model::Model) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (Some(opf), Model::Opf(grid)) = (model.opf(), &inputs.spec.problem.model) else {
+        return notes;
+    };
+    if lacks_demands(inputs) {
+        notes.push(
+            "no `demand` file is named: the network's own demands, which are public, stand in for private ones".into(),
+        );
+    }
+    let isolated = &opf.network().omitted().buses;
+    if let Some(first) = isolated.first() {
+        notes.push(match isolated.len() {
+            1 => format!("bus {first} is isolated and left out of the network"),
+            count => {
+                format!("{count} isolated buses are left out of the network, first bus {first}")
+            }
+        });
+    }
+    let is_generation = matches!(inputs.spec.query.release, Release::Generation { .. });
+    if is_generation && grid.curvature.is_none() {
+        notes.push(
+            "`curvature` in [problem] adds a small strongly convex term, with which the generation is unique".into(),
+        );
+    }
+    notes
+}
+
+fn lacks_demands(inputs: &Inputs) -> bool {
+    let demands = inputs.spec.private.demands.as_ref();
+    demands.is_some_and(|demands| demands.file.is_none())
+}
+
+/// A release is about private data: the demands of a public network are none.
+pub(crate) fn refuse_public_demands(inputs: &Inputs) -> Result<(), Failure> {
+    if !lacks_demands(inputs) {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "{}: no `demand` file is named, and the network's own demands are public: there is nothing private to release\n  help: in [private]: demand = \"loads.csv\"; `--not-private` runs with the network's own demands",
+        inputs.spec_name
+    )))
+}
+
+/// The query of the cost; complaints stand where `release` does.
+pub(crate) fn cost(spec_name: &str, place: &Located<()>, opf: &Opf) -> Result<Query, Failure> {
+    let query = opf.cost_query();
+    match query.resolve(opf) {
+        Ok(_) => Ok(query),
+        Err(error) => Err(Failure::located(spec_name, place, &error)),
+    }
 }
 
 /// The query of groups of units; complaints stand where the unit does.
@@ -141,12 +242,29 @@ pub(crate) fn generation(
     query.map_err(|e| Failure::located(spec_name, groups, &e))
 }
 
-/// The reason of the paper's declared bound.
-pub(crate) fn largest_cost_reason(opf: &Opf) -> String {
-    format!(
-        "the paper's α·c_max: no load's price exceeds the largest linear cost coefficient, {}",
-        opf.largest_cost()
-    )
+/// The paper's declared bound; complaints stand where it does.
+pub(crate) fn largest_cost<T>(
+    spec_name: &str,
+    place: &Located<T>,
+    opf: &Opf,
+) -> Result<Request, Failure> {
+    let largest = opf.largest_cost();
+    if largest > 0.0 {
+        return Ok(Request::Declared {
+            bound: Bound::PerAlpha(largest),
+            reason: format!(
+                "the paper's α·c_max: no load's price exceeds the largest linear cost coefficient, {largest}"
+            ),
+        });
+    }
+    let message = format!(
+        "the largest linear cost coefficient of {} is {largest}, and a sensitivity must be positive",
+        opf.network().name()
+    );
+    Err(place
+        .error(spec_name, message)
+        .with_help("declare a number and its reason: per_alpha = 40.0, reason = \"…\"")
+        .into())
 }
 
 /// Rounding of a price.
@@ -167,80 +285,75 @@ pub(crate) fn broken_bound(inputs: &Inputs, opf: &Opf, decided: &Decided) -> Opt
     })
 }
 
-/// The curator report of a power flow: the engine's, the prices at the loads, and what the epigraph adds to the cost.
-#[derive(Debug, Serialize)]
-pub(crate) struct GridReport<'r> {
-    #[serde(flatten)]
-    report: &'r CuratorReport,
-    /// The price of one more MWh at each private load.
-    load_prices: Vec<(String, f64)>,
-    /// Where the cost is released as "at most".
-    cost_gap: Option<CostGap>,
-}
-
-/// The released cost before noise beside the true one.
-#[derive(Debug, Serialize)]
-struct CostGap {
-    at_most: f64,
-    cost_of_the_mean_decision: f64,
-    gap: f64,
-}
-
-impl<'r> GridReport<'r> {
-    pub(crate) fn new(
-        inputs: &Inputs,
-        opf: &Opf,
-        decided: &Decided,
-        report: &'r CuratorReport,
-    ) -> Self {
-        let is_cost = inputs.spec.query.release == Release::Cost;
-        GridReport {
-            report,
-            load_prices: opf.load_prices(decided),
-            cost_gap: CostGap::new(opf, decided, report).filter(|_| is_cost),
-        }
-    }
-}
-
-impl CostGap {
-    fn new(opf: &Opf, decided: &Decided, report: &CuratorReport) -> Option<Self> {
-        let Query::AtMost { .. } = opf.cost_query() else {
-            return None;
+/// How the demands compare with what the units can generate, where nothing is feasible. Private.
+pub(crate) fn shortage(
+    model: &crate::model::Model,
+    theta: &[f64],
+    error: &conveil::Error,
+) -> Option<String> {
+    let (Some(opf), conveil::Error::Infeasible(_)) = (model.opf(), error) else {
+        return None;
+    };
+    let network = opf.network();
+    let mut demand: Vec<f64> = network.buses().iter().map(|b| b.demand_mw).collect();
+    let private = opf.private_buses().iter().zip(opf.parameters());
+    for ((&bus, parameter), &value) in private.zip(theta) {
+        demand[bus] = match parameter.bounds() {
+            Some((low, high)) => value.clamp(low, high),
+            None => value,
         };
-        // With an envelope, the price of its correction included.
-        let at_most = report.answer.first()?.1;
-        // The units are the first variables.
-        let units = opf.network().units().iter().zip(&decided.mean);
-        let cost: f64 = units.map(|(unit, p)| unit.cost.at(*p)).sum();
-        Some(CostGap {
-            at_most,
-            cost_of_the_mean_decision: cost,
-            gap: at_most - cost,
-        })
+    }
+    let parts: Vec<Balance> = network
+        .islands()
+        .iter()
+        .map(|island| Balance::of(network, &island.buses, &demand))
+        .collect();
+    let short = parts.iter().position(|part| !part.is_covered());
+    Some(match (short, parts.len()) {
+        (Some(_), 1) => parts[0].to_string(),
+        (Some(k), _) => format!(
+            "in the island of bus {}, {}",
+            network.buses()[network.islands()[k].buses[0]].number,
+            parts[k]
+        ),
+        (None, _) => {
+            let all: Vec<usize> = (0..demand.len()).collect();
+            let all = Balance::of(network, &all, &demand);
+            format!("{all}: the limits of lines or angles are in the way")
+        }
+    })
+}
+
+/// What is drawn from some buses, and what their units can generate, in MW.
+struct Balance {
+    drawn: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Balance {
+    fn of(network: &Network, buses: &[usize], demand: &[f64]) -> Self {
+        let drawn = |&bus: &usize| demand[bus] + network.buses()[bus].shunt_mw;
+        let units = network.units().iter();
+        let units = units.filter(|unit| buses.binary_search(&unit.bus).is_ok());
+        Balance {
+            drawn: buses.iter().map(drawn).sum(),
+            least: units.clone().map(|unit| unit.pmin_mw).sum(),
+            most: units.map(|unit| unit.pmax_mw).sum(),
+        }
+    }
+
+    fn is_covered(&self) -> bool {
+        (self.least..=self.most).contains(&self.drawn)
     }
 }
 
-/// Prices shown of a long list.
-const SHOWN: usize = 20;
-
-impl fmt::Display for GridReport<'_> {
+impl fmt::Display for Balance {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(f, "{}", self.report)?;
-        if let Some(gap) = &self.cost_gap {
-            writeln!(
-                f,
-                "cost: at most {:.6} before noise; the mean decision costs {:.6}, {:.6} less",
-                gap.at_most, gap.cost_of_the_mean_decision, gap.gap
-            )?;
-        }
-        writeln!(f, "price of one more MWh at the private loads:")?;
-        for (name, price) in self.load_prices.iter().take(SHOWN) {
-            writeln!(f, "  {name:<28} {price:>16.6}")?;
-        }
-        if self.load_prices.len() > SHOWN {
-            let more = self.load_prices.len() - SHOWN;
-            writeln!(f, "  … and {more} more (see --json)")?;
-        }
-        Ok(())
+        write!(
+            f,
+            "the demands add up to {:.1} MW, shunts included, and the units in service generate {:.1} to {:.1} MW",
+            self.drawn, self.least, self.most
+        )
     }
 }

@@ -12,6 +12,7 @@ pub mod check;
 mod conic;
 pub mod failure;
 mod grid;
+mod grid_report;
 pub mod inputs;
 mod ledger;
 pub mod model;

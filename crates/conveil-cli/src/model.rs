@@ -48,7 +48,12 @@ pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
     /// Demands.
-    Demands(Vec<Vec<f64>>),
+    Demands {
+        /// One dataset for each row.
+        rows: Vec<Vec<f64>>,
+        /// Which private loads the file leaves at the network's own demand.
+        note: Option<String>,
+    },
 }
 
 impl<'i> Datasets<'i> {
@@ -56,22 +61,33 @@ impl<'i> Datasets<'i> {
     pub fn open(inputs: &'i Inputs, model: &Model) -> Result<Self, Failure> {
         Ok(match model {
             Model::Conic(_) => Datasets::Saved(inputs),
-            Model::Opf(opf) => Datasets::Demands(grid::datasets(inputs, opf)?),
+            Model::Opf(opf) => {
+                let (rows, note) = grid::datasets(inputs, opf)?;
+                Datasets::Demands { rows, note }
+            }
         })
+    }
+
+    /// What the curator should know about how the data were listed.
+    pub fn note(&self) -> Option<&String> {
+        match self {
+            Datasets::Saved(_) => None,
+            Datasets::Demands { note, .. } => note.as_ref(),
+        }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
             Datasets::Saved(_) => 1,
-            Datasets::Demands(rows) => rows.len(),
+            Datasets::Demands { rows, .. } => rows.len(),
         }
     }
 
     /// θ of a dataset, counted from 1.
     pub fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
         let found = match self {
-            Datasets::Demands(rows) => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
+            Datasets::Demands { rows, .. } => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
             Datasets::Saved(inputs) => match &inputs.source {
                 Source::Saved(saved) if row == 1 => Some(conic::dataset(inputs, saved)?),
                 _ => None,

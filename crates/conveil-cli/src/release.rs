@@ -14,7 +14,8 @@ use conveil_release::{Released, charge, not_private};
 
 use crate::arguments::Releasing;
 use crate::failure::Failure;
-use crate::grid::{self, GridReport};
+use crate::grid;
+use crate::grid_report::GridReport;
 use crate::inputs::Inputs;
 use crate::model::{Datasets, Model};
 use crate::private_file::PrivateFile;
@@ -44,11 +45,12 @@ fn release(
     terminal: &Terminal,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
+    grid::refuse_public_demands(inputs)?;
     let mut book = Book::open(releasing, inputs)?;
     let plan = terminal.stage("plan", || planned(inputs, model, terminal, cancel))?;
     warn(&plan, terminal);
     let series = Series::new(releasing, inputs, model)?;
-    note(inputs, model, terminal);
+    note(inputs, model, &series.datasets, terminal);
     for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
         release_row(row, files, &plan, &mut book, &series, terminal)
             .map_err(|failure| series.failure(done, row, failure))?;
@@ -66,7 +68,8 @@ fn release_row(
     series: &Series<'_>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let told = |error| Failure::release(&series.inputs.spec_name, &error);
+    let spec_name = &series.inputs.spec_name;
+    let told = |error| Failure::release(spec_name, &error);
     let charged = terminal.stage("charge", || {
         let dataset = book.dataset(plan)?;
         charge(plan, book.charges(), &dataset).map_err(told)
@@ -90,7 +93,8 @@ fn release_row(
             let _spinner = terminal.progress("releasing");
             terminal.stage("solve and draw", || charged.release(&theta))
         };
-        series.write(row, files, &released.map_err(told)?, terminal)
+        let released = released.map_err(|error| series.told(&theta, &error))?;
+        series.write(row, files, &released, terminal)
     };
     rest().map_err(|failure| failure.after(&spent))
 }
@@ -104,7 +108,7 @@ fn study(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let series = Series::new(releasing, inputs, model)?;
-    note(inputs, model, terminal);
+    note(inputs, model, &series.datasets, terminal);
     for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
         // Further rows have noise of their own.
         let seed = releasing.seed.map(|seed| seed.wrapping_add(done as u64));
@@ -139,7 +143,7 @@ fn study_row(
         let _spinner = terminal.progress("solving");
         terminal.stage("solve and draw", || not_private(&plan, &theta, seed))
     };
-    let released = released.map_err(|e| Failure::release(&inputs.spec_name, &e))?;
+    let released = released.map_err(|e| series.told(&theta, &e))?;
     series.write(row, files, &released, terminal)
 }
 
@@ -221,6 +225,15 @@ impl<'i> Series<'i> {
             terminal.say(&format!("warning: {place}{warning}"));
         }
         terminal.show(released.card())
+    }
+
+    /// What a release says about these data, for the curator.
+    fn told(&self, theta: &[f64], error: &conveil_release::Error) -> Failure {
+        let help = match error {
+            conveil_release::Error::Engine(error) => grid::shortage(self.model, theta, error),
+            _ => None,
+        };
+        Failure::release(&self.inputs.spec_name, error).with_help(help)
     }
 
     /// In a series, a failure says how far it came.

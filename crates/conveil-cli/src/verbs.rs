@@ -7,7 +7,8 @@ use conveil::solve::Cancel;
 use crate::arguments::{Common, Curating, Over, Study, Sweep};
 use crate::check::Check;
 use crate::failure::Failure;
-use crate::grid::{self, GridReport};
+use crate::grid;
+use crate::grid_report::GridReport;
 use crate::inputs::Inputs;
 use crate::model::{Datasets, Model};
 use crate::terminal::Terminal;
@@ -29,7 +30,7 @@ pub(crate) fn check(common: &Common, terminal: &Terminal, cancel: &Cancel) -> Re
     check
         .notes
         .extend(audit::beside_sampled(&plan, &inputs, terminal, cancel)?);
-    check.notes.extend(grid::no_demands(&inputs, &model));
+    check.notes.extend(grid::notes(&inputs, &model));
     terminal.show(&check)
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn solve(
         let _spinner = terminal.progress("solving");
         terminal.stage("solve", || plan.curate(&theta))
     };
-    let curated = curated.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    let curated = curated.map_err(|e| told(&inputs, &model, &theta, &e))?;
     let (decided, report) = (curated.decided(), curated.report());
     match model.opf() {
         None => terminal.show(report)?,
@@ -80,7 +81,7 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
             plan::compare(&plan, &theta, draws, seed, &batch)
         })
     };
-    let comparison = comparison.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    let comparison = comparison.map_err(|e| told(&inputs, &model, &theta, &e))?;
     terminal.show(&comparison)?;
     terminal.say_timings();
     Ok(())
@@ -98,7 +99,7 @@ pub(crate) fn explain(
         let _spinner = terminal.progress("explaining");
         terminal.stage("explain", || plan::explain(model.map(), &ask, &theta))
     };
-    let explanation = explanation.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    let explanation = explanation.map_err(|e| told(&inputs, &model, &theta, &e))?;
     terminal.show(&explanation)?;
     terminal.say_timings();
     Ok(())
@@ -126,10 +127,15 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
             )
         })
     };
-    let frontier = frontier.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    let frontier = frontier.map_err(|e| told(&inputs, &model, &theta, &e))?;
     terminal.show(&frontier)?;
     terminal.say_timings();
     Ok(())
+}
+
+/// What the engine says about these data, for the curator.
+fn told(inputs: &Inputs, model: &Model, theta: &[f64], error: &conveil::Error) -> Failure {
+    Failure::engine(&inputs.spec_name, error).with_help(grid::shortage(model, theta, error))
 }
 
 /// The inputs, the public model and the private θ.
@@ -151,7 +157,7 @@ pub(crate) fn dataset(
     terminal: &Terminal,
 ) -> Result<Vec<f64>, Failure> {
     let datasets = Datasets::open(inputs, model)?;
-    note(inputs, model, terminal);
+    note(inputs, model, &datasets, terminal);
     if row.is_none() && datasets.count() > 1 && !terminal.is_quiet() {
         let count = datasets.count();
         terminal.say(&format!(
@@ -180,11 +186,12 @@ pub(crate) fn row_of(
     Ok(theta)
 }
 
-/// Demands that a network brings along are no secret.
-pub(crate) fn note(inputs: &Inputs, model: &Model, terminal: &Terminal) {
-    if let Some(note) = grid::no_demands(inputs, model)
-        && !terminal.is_quiet()
-    {
+/// What the curator should know about the network and the list of demands.
+pub(crate) fn note(inputs: &Inputs, model: &Model, datasets: &Datasets, terminal: &Terminal) {
+    if terminal.is_quiet() {
+        return;
+    }
+    for note in grid::notes(inputs, model).iter().chain(datasets.note()) {
         terminal.say(&format!("note: {note}"));
     }
 }

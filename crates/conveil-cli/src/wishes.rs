@@ -30,7 +30,7 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
     let mut ask = Ask::new(query_of(name, spec, model)?)
         .adjacency(adjacency(spec.private.adjacency.value))
         .privacy(privacy(spec))
-        .sensitivity(sensitivity(spec, model).map_err(engine)?)
+        .sensitivity(sensitivity(name, spec, model)?)
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
@@ -133,7 +133,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
 /// A power flow has queries of its own.
 fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
     Ok(match (&spec.query.release, model) {
-        (Release::Cost, Model::Opf(opf)) => opf.cost_query(),
+        (Release::Cost, Model::Opf(opf)) => grid::cost(name, &spec.query.place, opf)?,
         (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
         (release, _) => query(release),
     })
@@ -195,7 +195,9 @@ fn privacy(spec: &Spec) -> Privacy {
     }
 }
 
-fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
+fn sensitivity(name: &str, spec: &Spec, model: &Model) -> Result<Request, Failure> {
+    let stated = &spec.privacy.sensitivity;
+    let engine = |error: conveil::Error| Failure::engine(name, &error);
     Ok(match &spec.privacy.sensitivity.value {
         Sensitivity::Declared { value, reason } => Request::Declared {
             bound: Bound::Total(*value),
@@ -207,14 +209,10 @@ fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
         },
         Sensitivity::DeclaredLargestCost => {
             let Some(opf) = model.opf() else {
-                return Err(conveil::Error::Input(
-                    "`largest-cost` needs model `opf`".into(),
-                ));
+                let message = "`largest-cost` needs model `opf`";
+                return Err(stated.error(name, message).into());
             };
-            Request::Declared {
-                bound: Bound::PerAlpha(opf.largest_cost()),
-                reason: grid::largest_cost_reason(opf),
-            }
+            grid::largest_cost(name, stated, opf)?
         }
         Sensitivity::Sampled {
             gamma,
@@ -224,8 +222,8 @@ fn sensitivity(spec: &Spec, model: &Model) -> conveil::Result<Request> {
             on,
         } => Request::Sampled(Sampled {
             universe: match universe(&spec.private) {
-                Some(universe) => universe?,
-                None => between_bounds(model.map())?,
+                Some(universe) => universe.map_err(engine)?,
+                None => between_bounds(model.map()).map_err(engine)?,
             },
             gamma: *gamma,
             beta: *beta,

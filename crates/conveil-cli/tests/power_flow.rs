@@ -4,56 +4,22 @@ mod running;
 
 use std::path::Path;
 
+use running::grid::{BOUNDS, LARGEST, envelope, json, nominal, number, spec};
 use running::{directory, ended, text, write};
 use serde_json::Value;
-
-/// A spec of this network at this α.
-fn spec(network: &str, alpha: f64, private: &str, sensitivity: &str) -> String {
-    format!(
-        "[problem]
-model = \"opf\"
-{network}
-[private]
-{private}
-adjacency = {{ kind = \"one-entry\", alpha = {alpha:?} }}
-[query]
-release = \"cost\"
-[privacy]
-mechanism = \"laplace\"
-epsilon = 1.0
-sensitivity = {sensitivity}
-[feasibility]
-eta = 0.01
-"
-    )
-}
-
-const LARGEST: &str = "{ by = \"declared\", per_alpha = \"largest-cost\" }";
-const BOUNDS: &str = "bounds = { relative = 0.3 }";
-
-fn envelope(price: f64) -> String {
-    format!("{{ by = \"envelope\", price = {price:?} }}")
-}
-
-fn json(place: &Path, words: &[&str]) -> Value {
-    let mut all = words.to_vec();
-    all.extend(["--json", "--quiet"]);
-    let (code, stdout, stderr) = ended(place, &all);
-    assert_eq!(code, 0, "{words:?}: {stderr}");
-    serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{words:?}: {e}\n{stdout}"))
-}
-
-fn number(document: &Value, key: &str) -> f64 {
-    document[key].as_f64().unwrap_or(f64::NAN)
-}
 
 /// The loss of the symmetric box is s·ln(1/η) whatever the network: α·c_max·ln(100).
 #[test]
 fn check_solve_and_release_agree_on_the_printed_losses() {
     let place = directory("opf-losses");
     for (network, alpha, percent) in [("5_pjm", 1.0, 1.05), ("14_ieee", 3.0, 15.67)] {
-        let text = spec(&format!("network = \"{network}\""), alpha, "", LARGEST);
-        write(&place.join("spec.toml"), text);
+        let network_line = format!("network = \"{network}\"");
+        let demand = "demand = \"d.csv\"";
+        write(
+            &place.join("spec.toml"),
+            spec(&network_line, alpha, demand, LARGEST),
+        );
+        write(&place.join("d.csv"), nominal(network));
         let check = json(&place, &["check", "spec.toml"]);
         let buses: f64 = network.split('_').next().unwrap().parse().unwrap();
         assert_eq!(number(&check["network"], "buses"), buses);
@@ -116,22 +82,34 @@ fn noise_that_does_not_fit_is_infeasible_with_and_without_the_envelope() {
 fn a_full_cost_is_an_upper_bound_and_the_gap_is_told() {
     let place = directory("opf-full");
     let network = "network = \"24_ieee_rts\"\ncosts = \"full\"";
-    write(
-        &place.join("spec.toml"),
-        spec(network, 1.0, BOUNDS, &envelope(130.0)),
-    );
-    let (code, shown, stderr) = ended(&place, &["solve", "spec.toml"]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(shown.contains("\ncost: at most "), "{shown}");
-    let report = json(&place, &["solve", "spec.toml"]);
-    let gap = &report["cost_gap"];
-    let (most, cost) = (
-        number(gap, "at_most"),
-        number(gap, "cost_of_the_mean_decision"),
-    );
-    assert!((number(gap, "gap") - (most - cost)).abs() < 1e-9 * most);
-    assert!(most >= cost - 1e-6 * most, "{gap}");
-    assert_eq!(report["answer"][0][1].as_f64(), Some(most));
+    let private = format!("demand = \"d.csv\"\n{BOUNDS}");
+    write(&place.join("d.csv"), nominal("24_ieee_rts"));
+    // 20 is below the price of a load: there the envelope corrects the demands, at that price.
+    for (price, is_corrected) in [(20.0, true), (130.0, false)] {
+        write(
+            &place.join("spec.toml"),
+            spec(network, 1.0, &private, &envelope(price)),
+        );
+        let (code, shown, stderr) = ended(&place, &["solve", "spec.toml"]);
+        assert_eq!(code, 0, "{stderr}");
+        assert!(shown.contains("\ncost: at most "), "{shown}");
+        let report = json(&place, &["solve", "spec.toml"]);
+        let gap = &report["cost_gap"];
+        let most = number(gap, "at_most");
+        let parts = [
+            "cost_of_the_mean_decision",
+            "epigraph_gap",
+            "correction_price",
+        ];
+        let [cost, epigraph, correction] = parts.map(|key| number(gap, key));
+        assert!((cost + epigraph + correction - most).abs() < 1e-9 * most);
+        let distance = number(&report["correction"], "distance");
+        assert_eq!(distance > 1.0, is_corrected, "{distance}");
+        assert!((correction - price * distance).abs() < 1e-9 * most, "{gap}");
+        // The epigraph is all that is left between: the correction is not part of it.
+        assert!(epigraph >= -1e-6 * most && epigraph < 0.05 * most, "{gap}");
+        assert_eq!(report["answer"][0][1].as_f64(), Some(most));
+    }
     let (code, card, stderr) = ended(&place, &["release", "spec.toml", "--no-ledger"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(
@@ -309,109 +287,14 @@ fn cards_of_a_series_are_those_of_single_releases() {
     assert_eq!(plain(&single), plain(&one));
 }
 
-#[test]
-fn all_verbs_take_a_network_from_a_file() {
-    let place = directory("opf-file");
-    let case = include_str!("../../../fuzz/seeds/matpower/five-buses.m");
-    write(&place.join("case.m"), case);
-    let network = "file = \"case.m\"\ncosts = \"full\"\nform = \"ptdf\"\nsusceptance = \"full\"\nangle_limits = true";
-    write(
-        &place.join("spec.toml"),
-        spec(network, 0.1, "bounds = { within = 5.0 }", &envelope(60.0)),
-    );
-    for words in [
-        &["check"][..],
-        &["solve"],
-        &["compare", "--draws", "20"],
-        &["frontier", "--values", "0.5,1"],
-        &["sensitivity", "--pairs", "5", "--climbs", "0"],
-        &["audit", "--pairs", "5", "--climbs", "0"],
-        &["explain"],
-    ] {
-        let mut all = words.to_vec();
-        all.extend(["spec.toml", "-q"]);
-        let (code, stdout, stderr) = ended(&place, &all);
-        assert_eq!(code, 0, "{words:?}: {stderr}");
-        assert!(stdout.lines().count() > 3, "{words:?}: {stdout}");
-    }
-}
-
-#[test]
-#[rustfmt::skip] // one case, two lines
-fn bad_inputs_are_refused_in_place() {
-    let place = directory("opf-refused");
-    let rts = "network = \"24_ieee_rts\"";
-    let generation = |units: &str| spec(rts, 1.0, BOUNDS, "{ by = \"declared\", value = 1.0, reason = \"r\" }")
-        .replace("release = \"cost\"", &format!("release = \"generation\"\n{units}"));
-    let demand = "demand = \"d.csv\"";
-    let cases: &[(String, &str, &str)] = &[
-        (spec("network = \"24_iee_rts\"", 1.0, "", LARGEST), "",
-            "error: spec.toml:3:11: there is no built-in network `24_iee_rts`; did you mean `24_ieee_rts`? (built in: 3_lmbd, 5_pjm, 14_ieee, 24_ieee_rts, 30_ieee, 39_epri, 57_ieee, 73_ieee_rts, 89_pegase, 118_ieee)\n"),
-        (spec("file = \"none.m\"", 1.0, "", LARGEST), "",
-            "error: spec.toml:3:8: cannot read the network none.m: no such file\n  help: `file` is a path relative to the spec's directory\n"),
-        (spec("file = \"d.csv\"", 1.0, "", LARGEST), "mpc.bus = [1 2 3];\n",
-            "error: d.csv:1:1: expected `function`, found `mpc.bus`\n  help: a case file starts with `function mpc = NAME`\n"),
-        (spec(rts, 1.0, "demand = \"none.csv\"", LARGEST), "",
-            "error: spec.toml:5:10: cannot read the demands none.csv: no such file\n  help: `demand` is a path relative to the spec's directory\n"),
-        (spec(rts, 1.0, demand, LARGEST), "bus,demand\n1,108\n2,ninety\n",
-            "error: d.csv:3:3: the demand of bus 2 must be a number, found `ninety`\n"),
-        (spec(rts, 1.0, demand, LARGEST), "1,2,99\n1,2,3\n",
-            "error: d.csv:1:5: the network 24_ieee_rts has no bus 99\n"),
-        (spec(rts, 1.0, demand, LARGEST), "1,2\n1,2\n1,nan\n",
-            "error: d.csv:3:3: the demand of bus 2 must be finite, found `nan`\n"),
-        (spec(rts, 1.0, demand, LARGEST), "1,2\n1,2\n1\n",
-            "error: d.csv:3:1: this line has 1 field, the header has 2\n"),
-        (spec(rts, 1.0, demand, LARGEST), "1,11\n1,2\n",
-            "error: d.csv: bus 11 is listed, but its load is not private\n  help: `loads` in [private] says which are: \"all\", or a list with 11 in it\n"),
-        (spec(rts, 1.0, "loads = [3, 99]", LARGEST), "",
-            "error: spec.toml:5:13: the network 24_ieee_rts has no bus 99\n"),
-        (generation("units = [\"bus 7\", \"generator 99\"]"), "",
-            "error: spec.toml:9:19: no unit `generator 99`: units are `generator 1` …, or `bus 1` for all at a bus\n"),
-        (generation("groups = [[\"bus 7\"], [\"bus 5\"]]"), "",
-            "error: spec.toml:9:23: no unit `bus 5`: units are `generator 1` …, or `bus 1` for all at a bus\n"),
-        (generation("groups = [[\"bus 1\", \"bus 2\", \"bus 7\", \"bus 13\", \"bus 14\", \"bus 15\"], [\"bus 16\", \"bus 18\", \"bus 21\", \"bus 22\", \"bus 23\"]]"), "",
-            "error: spec.toml:9:10: refused: the generation of all units\n  because the balance fixes it: it is the sum of the demands, and noise on it fits no dispatch\n  instead: groups that leave out at least one unit with room to move\n"),
-        (spec(rts, 1.0, "", LARGEST) + "[[feasibility.block]]\nname = \"line\"\n", "",
-            "error: spec.toml:16:8: no constraint `line`\n  help: there are: `balances`, `fixed generators`, `generators`, `lines`\n"),
-        (spec(rts, 1.0, "", LARGEST) + "split = \"optimise\"\n", "",
-            "error: spec.toml: refused: split = optimise on this basis\n  because the winning split depends on the data, and only a certificate that envelopes the value of every split keeps its bound under that choice\n  instead: split = symmetric, or a lower tail share fixed in advance\n"),
-    ];
-    for (spec, csv, expected) in cases {
-        write(&place.join("spec.toml"), spec);
-        write(&place.join("d.csv"), csv);
-        let (code, stdout, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-        assert_eq!((stderr.as_str(), code, stdout.as_str()), (*expected, 2, ""), "{spec}");
-    }
-    // An audit needs to know which demands there can be.
-    write(&place.join("spec.toml"), spec(rts, 1.0, "", LARGEST));
-    let (code, _, stderr) = ended(&place, &["audit", "spec.toml", "-q"]);
-    assert_eq!((code, stderr.as_str()), (2,
-        "error: spec.toml: an audit needs a public set of datasets to draw pairs from, and `load 1` has no public bounds\n  help: add `bounds` to [private]: { relative = 0.3 }, or { within = 50.0 } in MW\n"));
-}
-
-#[test]
-fn infeasible_demands_are_told_before_any_noise() {
-    let place = directory("opf-too-much");
-    write(
-        &place.join("spec.toml"),
-        spec("network = \"5_pjm\"", 1.0, "demand = \"d.csv\"", LARGEST),
-    );
-    write(&place.join("d.csv"), "bus,demand\n2,30000\n");
-    let (code, stdout, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
-    assert!(
-        stderr.contains("contradict each other before any noise is added"),
-        "{stderr}"
-    );
-}
-
 /// Each group has its number on the card, and the decision carries all of them.
 #[test]
 fn groups_of_units_are_released_by_name() {
     let place = directory("opf-groups");
     let declared = "{ by = \"declared\", value = 0.5, reason = \"for the test\" }";
     let groups = "release = \"generation\"\ngroups = { city = [\"bus 7\"], hills = [\"generator 12\", \"generator 13\"] }";
-    let text_of_spec = spec("network = \"24_ieee\"", 1.0, "", declared);
+    let text_of_spec = spec("network = \"24_ieee\"", 1.0, "demand = \"n.csv\"", declared);
+    write(&place.join("n.csv"), nominal("24_ieee_rts"));
     write(
         &place.join("spec.toml"),
         text_of_spec.replace("release = \"cost\"", groups),

@@ -3,6 +3,7 @@
 //! - [`Network`] is the checked data of a network; [`Network::builtin`] offers some of PGLib's.
 //! - [`matpower`] reads MATPOWER case files, version 2.
 //! - [`demand`] reads demands by bus from CSV, one dataset or a series of them.
+//! - [`bounds`] reads public bounds on demands from CSV.
 //! - [`compact`] reads and writes the short text format in which the built-in networks are kept.
 //!
 //! The readers take the text and a name to show in messages; they open no files. Whatever the text,
@@ -25,8 +26,10 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod bounds;
 pub mod builtin;
 pub mod compact;
+mod csv;
 pub mod demand;
 pub mod matpower;
 mod network;

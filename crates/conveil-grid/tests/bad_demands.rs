@@ -40,7 +40,17 @@ fn mistakes_in_demands() {
         ("bus,demand\n1,50\n1,50\n",
             "d.csv:3:1: bus 1 is there twice"),
         ("bus;demand\n1;50\n",
-            "d.csv:1:1: expected a bus number, found `bus;demand`\n  help: the first line is `bus,demand` or the bus numbers of a series"),
+            "d.csv:1:1: fields are separated by `;`, and must be by commas\n  help: a comma between fields, a point before decimals: 1,97.5"),
+        ("\"1\";\"2\"\n50;80\n",
+            "d.csv:1:2: fields are separated by `;`, and must be by commas\n  help: a comma between fields, a point before decimals: 1,97.5"),
+        ("bus,demand\n1,50,\n",
+            "d.csv:2:6: nothing follows the last comma of this line\n  help: leave out the comma at the end of the line"),
+        ("bus,demand,\n1,50,\n",
+            "d.csv:1:12: nothing follows the last comma of this line\n  help: leave out the comma at the end of the line"),
+        ("1,2,\n50,80,\n",
+            "d.csv:1:5: nothing follows the last comma of this line\n  help: leave out the comma at the end of the line"),
+        ("1,2\n50,80,\n",
+            "d.csv:2:7: nothing follows the last comma of this line\n  help: leave out the comma at the end of the line"),
         ("demand,bus\n50,1\n",
             "d.csv:1:1: expected a bus number, found `demand`\n  help: the first line is `bus,demand` or the bus numbers of a series"),
         ("1,2,1\n50,80,50\n",
@@ -49,8 +59,12 @@ fn mistakes_in_demands() {
             "d.csv:3:1: this line has 1 field, the header has 2"),
         ("1,2\n50,80\n50,8 0\n",
             "d.csv:3:4: the demand of bus 2 must be a number, found `8 0`"),
-        ("1,2\n50,\"80\"\n",
-            "d.csv:2:4: the demand of bus 2 must be a number, found `\"80\"`"),
+        ("1,2\n50,\"eighty\"\n",
+            "d.csv:2:5: the demand of bus 2 must be a number, found `eighty`"),
+        ("1,2\n50,\"80\n",
+            "d.csv:2:4: the demand of bus 2 must be a number, found `\"80`"),
+        ("1,2\n50,\"80,5\"\n",
+            "d.csv:2:1: this line has 3 fields, the header has 2"),
         ("1,-2\n50,80\n",
             "d.csv:1:3: expected a bus number, found `-2`\n  help: the first line is `bus,demand` or the bus numbers of a series"),
     ];
@@ -60,4 +74,23 @@ fn mistakes_in_demands() {
             Err(error) => assert_eq!(error.to_string(), expected, "{text}"),
         }
     }
+}
+
+/// What spreadsheets write: capitals in the header, quotes around fields, blanks inside them.
+#[test]
+fn capitals_and_quotes_change_nothing() {
+    let plain = demand::read("d.csv", "bus,demand\n1,4.5\n3,-2\n", &network()).unwrap();
+    for text in [
+        "Bus,Demand\n1,4.5\n3,-2\n",
+        "\"BUS\",\"DEMAND\"\r\n\"1\",\"4.5\"\r\n\"3\",\"-2\"\r\n",
+        " \"bus\" , demand\n\" 1 \", \" 4.5\"\n3,\"-2\"",
+    ] {
+        assert_eq!(
+            demand::read("d.csv", text, &network()),
+            Ok(plain.clone()),
+            "{text}"
+        );
+    }
+    let series = demand::read("d.csv", "\"1\",\"3\"\n\"4.5\",-2\n", &network()).unwrap();
+    assert_eq!(series.datasets_mw(), plain.datasets_mw());
 }

@@ -31,6 +31,35 @@ fn buses_keep_their_numbers_and_isolated_ones_are_left_out() {
     assert_eq!(network.bus_index(50), None);
 }
 
+/// A bus without anything in service attached is as good as isolated, whatever its type says.
+#[test]
+fn buses_with_nothing_attached_are_left_out() {
+    let bus = "\t60\t1\t0\t0\t0\t0\t1\t1\t0\t230\t1\t1.1\t0.9;\n";
+    let row = "\t50\t4\t0";
+    let network = changed(row, &format!("{bus}{row}"));
+    assert_eq!(network.omitted().buses, [60, 50]);
+    assert_eq!(
+        (network.buses(), network.islands().len()),
+        (five().buses(), 1)
+    );
+    // A line to an isolated bus, a line or a unit out of service attach nothing.
+    let text = FIVE.replacen(row, &format!("{bus}{row}"), 1);
+    let text = text.replacen("\t1\t40\t0\t0\t0", "\t60\t40\t0\t0\t0", 1);
+    let text = text.replacen("\t3\t50\t0\t0.1", "\t60\t50\t0\t0.1", 1);
+    let text = text.replacen(
+        "\t2\t0\t0\t30\t-30\t1\t100\t0",
+        "\t60\t0\t0\t30\t-30\t1\t100\t0",
+        1,
+    );
+    let network = matpower::read("five.m", &text).unwrap();
+    assert_eq!(network.omitted().buses, [60, 50]);
+    assert_eq!(network.omitted().branches, [5, 6]);
+    // One with a unit in service is a part of the network: an island.
+    let text = text.replacen("\t40\t0\t0\t30\t-30", "\t60\t0\t0\t30\t-30", 1);
+    let network = matpower::read("five.m", &text).unwrap();
+    assert_eq!((network.buses().len(), network.islands().len()), (5, 2));
+}
+
 #[test]
 fn units_out_of_service_are_left_out_and_rows_stay() {
     let network = five();
@@ -67,6 +96,29 @@ fn costs_are_what_their_formulas_say() {
     // Prolonged on both sides.
     assert_eq!(cost(2, -10.0), -150.0);
     assert_eq!(cost(2, 80.0), 1350.0);
+}
+
+#[test]
+fn marginal_costs_are_the_slopes_of_the_costs() {
+    let network = five();
+    for (unit, p_mw, expected) in [
+        (0, 10.0, 20.4),
+        (1, 10.0, 15.0),
+        (2, -10.0, 15.0),
+        (2, 10.0, 15.0),
+        (2, 40.0, 17.5),
+        (2, 80.0, 17.5),
+    ] {
+        let cost = &network.units()[unit].cost;
+        assert!((cost.marginal_at(p_mw) - expected).abs() < 1e-12);
+        let difference = (cost.at(p_mw + 0.5) - cost.at(p_mw - 0.5)) / 1.0;
+        assert!(
+            (difference - expected).abs() < 1e-9,
+            "unit {unit} at {p_mw}"
+        );
+    }
+    // At a corner, the line that follows.
+    assert_eq!(network.units()[2].cost.marginal_at(20.0), 17.5);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Damaged inputs by the thousand: a reader returns, and what it complains about is in the text.
 //!
 //! `CONVEIL_MUTATION_SECONDS` (2) is the time that the project's tests spend in such loops; each of
-//! the three here takes a sixth of it.
+//! the four here takes a sixth of it.
 
 #[path = "../../conveil-read/tests/damage/mod.rs"]
 mod damage;
@@ -10,7 +10,7 @@ mod seeded;
 
 use std::time::{Duration, Instant};
 
-use conveil_grid::{Network, ReadError, compact, demand, matpower};
+use conveil_grid::{Network, ReadError, bounds, compact, demand, matpower};
 use damage::{assert_in_text, damaged};
 use seeded::Seeded;
 
@@ -23,6 +23,8 @@ const DEMANDS: &[&str] = &[
     include_str!("../../../fuzz/seeds/demand/by-bus.csv"),
     include_str!("../../../fuzz/seeds/demand/series.csv"),
 ];
+
+const BOUNDS: &[&str] = &[include_str!("../../../fuzz/seeds/demand/bounds.csv")];
 
 const COMPACT: &[&str] = &[
     include_str!("../networks/3_lmbd.txt"),
@@ -74,6 +76,19 @@ fn damaged_demands_are_read_or_refused_in_place() {
         let demand = demand::read("d.csv", text, &network)?;
         let finite = |mw: &Vec<f64>| mw.iter().all(|d| d.is_finite());
         assert!(demand.datasets_mw().iter().all(finite));
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_bounds_are_read_or_refused_in_place() {
+    let network = matpower::read("case.m", CASES[0]).unwrap();
+    let private = [1, 0, 2];
+    assert!(bounds::read("b.csv", BOUNDS[0], &network, &private).is_ok());
+    run(6, BOUNDS, |text| {
+        let bounds = bounds::read("b.csv", text, &network, &private)?;
+        let sound = |&(low, high): &(f64, f64)| low < high && high.is_finite() && low.is_finite();
+        assert!(bounds.len() == private.len() && bounds.iter().all(sound));
         Ok(())
     });
 }

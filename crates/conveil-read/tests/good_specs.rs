@@ -323,6 +323,26 @@ fn a_power_flow_says_all_about_its_network() {
 }
 
 #[test]
+fn bounds_by_load_and_curvature_are_read_with_their_place() {
+    let text = GENERATION
+        .replace("{ within = 50.0 }", "{ each = \"bounds.csv\" }")
+        .replace("[private]", "curvature = 0.001\n[private]");
+    let spec = seed(&text);
+    let curvature = grid(&spec).curvature.as_ref().unwrap();
+    assert_eq!(
+        (curvature.value, curvature.line, curvature.column),
+        (0.001, 4, 13)
+    );
+    match &spec.private.demands.as_ref().unwrap().bounds {
+        Some(DemandBounds::Each(file)) => {
+            assert_eq!((&*file.value, file.column), ("bounds.csv", 19))
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!((spec.query.place.line, spec.query.place.column), (10, 11));
+}
+
+#[test]
 fn groups_of_units_may_have_names() {
     let spec = seed(GENERATION);
     assert!(matches!(grid(&spec).network, NetworkSource::File(_)));

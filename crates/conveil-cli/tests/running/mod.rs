@@ -1,6 +1,8 @@
 //! The real binary, run in a directory of its own.
 #![allow(dead_code)] // each test file uses a part of it
 
+pub mod grid;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

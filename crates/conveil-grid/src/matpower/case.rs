@@ -1,6 +1,6 @@
 //! From the matrices of a case file to a network.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::file::File;
 use super::matrix::Matrix;
@@ -55,6 +55,10 @@ const UNLIMITED_MVA: f64 = 1e10;
 
 /// Angles from here on mean no limit.
 const UNLIMITED_DEGREES: f64 = 360.0;
+
+/// Types of buses.
+const REFERENCE: f64 = 3.0;
+const ISOLATED: f64 = 4.0;
 
 /// Where bus numbers of the case lead: to a bus of the network, or nowhere for an isolated one.
 type BusIndex = HashMap<u32, Option<usize>>;
@@ -173,6 +177,7 @@ fn bus_number(matrix: &Matrix, row: usize, column: usize) -> Result<u32, ReadErr
 
 fn buses(file: &File, omitted: &mut Omitted) -> Result<(Vec<Bus>, BusIndex), ReadError> {
     let matrix = &file.bus;
+    let attached = attached(file);
     let mut buses = Vec::with_capacity(matrix.rows());
     let mut index = BusIndex::with_capacity(matrix.rows());
     for row in 0..matrix.rows() {
@@ -188,7 +193,8 @@ fn buses(file: &File, omitted: &mut Omitted) -> Result<(Vec<Bus>, BusIndex), Rea
                 )
                 .with_help("types are 1 (PQ), 2 (PV), 3 (reference) and 4 (isolated)"));
         }
-        let isolated = kind == 4.0;
+        let is_dead = kind != REFERENCE && !attached.contains(&number);
+        let isolated = kind == ISOLATED || is_dead;
         let place = (!isolated).then_some(buses.len());
         if index.insert(number, place).is_some() {
             let first = (0..row).find(|&earlier| matrix.row(earlier)[bus::NUMBER] == values[0]);
@@ -200,6 +206,7 @@ fn buses(file: &File, omitted: &mut Omitted) -> Result<(Vec<Bus>, BusIndex), Rea
             return Err(matrix.error(row, bus::NUMBER, message));
         }
         if isolated {
+            refuse_stranded(matrix, row, number)?;
             omitted.buses.push(number);
             continue;
         }
@@ -207,10 +214,54 @@ fn buses(file: &File, omitted: &mut Omitted) -> Result<(Vec<Bus>, BusIndex), Rea
             number,
             demand_mw: values[bus::PD],
             shunt_mw: values[bus::GS],
-            is_reference: kind == 3.0,
+            is_reference: kind == REFERENCE,
         });
     }
     Ok((buses, index))
+}
+
+/// The numbers of buses with a unit in service, or with a branch in service to a bus that is not isolated.
+fn attached(file: &File) -> HashSet<u32> {
+    let entry = |matrix: &Matrix, row: usize, column: usize| matrix.row(row)[column];
+    let isolated: HashSet<u32> = (0..file.bus.rows())
+        .filter(|&row| entry(&file.bus, row, bus::TYPE) == ISOLATED)
+        .map(|row| entry(&file.bus, row, bus::NUMBER) as u32)
+        .collect();
+    let mut attached = HashSet::new();
+    let units = &file.generators;
+    for row in (0..units.rows()).filter(|&row| entry(units, row, generator::STATUS) > 0.0) {
+        attached.insert(entry(units, row, generator::BUS) as u32);
+    }
+    let lines = &file.branch;
+    for row in (0..lines.rows()).filter(|&row| entry(lines, row, branch::STATUS) > 0.0) {
+        let ends = [branch::FROM, branch::TO].map(|end| entry(lines, row, end) as u32);
+        if ends.iter().all(|end| !isolated.contains(end)) {
+            attached.extend(ends);
+        }
+    }
+    attached
+}
+
+/// Refuses to leave out a bus that draws power: nothing would serve it, and nobody would know.
+fn refuse_stranded(matrix: &Matrix, row: usize, number: u32) -> Result<(), ReadError> {
+    for (column, what) in [(bus::PD, "demand"), (bus::GS, "shunt")] {
+        let mw = matrix.row(row)[column];
+        if mw == 0.0 {
+            continue;
+        }
+        let why = match matrix.row(row)[bus::TYPE] == ISOLATED {
+            true => "is isolated (type 4)",
+            false => "has no branch and no unit in service",
+        };
+        let message = format!(
+            "bus {number} {why}, but has a {what} of {} MW that nothing can serve",
+            shown(mw)
+        );
+        return Err(matrix.error(row, column, message).with_help(format!(
+            "connect the bus, or set its {what} to 0 to leave it out"
+        )));
+    }
+    Ok(())
 }
 
 /// The rows of the buses that are not isolated.

@@ -75,6 +75,20 @@ impl Cost {
                 .fold(f64::NEG_INFINITY, f64::max),
         }
     }
+
+    /// The cost of one more MWh at this output; at a corner, that of the line which follows.
+    pub fn marginal_at(&self, p_mw: f64) -> f64 {
+        match self {
+            Cost::Linear { c1, .. } => *c1,
+            Cost::Quadratic { c2, c1, .. } => c1 + 2.0 * c2 * p_mw,
+            Cost::Piecewise { points } => {
+                let mut lines = points.windows(2);
+                let line = lines.find(|pair| p_mw < pair[1].0);
+                let line = line.or_else(|| points.windows(2).next_back());
+                line.map_or(0.0, |pair| slope(pair[0], pair[1]))
+            }
+        }
+    }
 }
 
 /// A number in full, or with an exponent where that would be long.
@@ -136,8 +150,8 @@ impl Branch {
     }
 }
 
-/// What a case file lists but the network leaves out: elements out of service, isolated buses, and
-/// what is connected to them.
+/// What a case file lists but the network leaves out: elements out of service, isolated buses (by their
+/// type, or without anything in service attached), and what is connected to them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Omitted {
     /// Numbers of isolated buses.

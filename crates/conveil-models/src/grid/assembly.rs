@@ -33,6 +33,8 @@ pub(super) struct Assembly<'n> {
     /// Second-order cones: name and rows right − terms.
     pub(super) cones: Vec<(String, Vec<Row>)>,
     pub(super) q: Vec<(usize, f64)>,
+    /// κ of ½κp² for every unit.
+    pub(super) curvature: f64,
 }
 
 impl<'n> Assembly<'n> {
@@ -79,6 +81,7 @@ impl<'n> Assembly<'n> {
             costs: Vec::new(),
             cones: Vec::new(),
             q: Vec::new(),
+            curvature: 0.0,
         }
     }
 
@@ -238,7 +241,15 @@ impl<'n> Assembly<'n> {
         let mut q = vec![0.0; columns];
         self.q.iter().for_each(|&(j, v)| q[j] += v);
         let a = Sparse::from_triplets(b.len(), columns, &triplets)?;
-        let p = Sparse::zeros(columns, columns);
+        let p = match self.curvature {
+            0.0 => Sparse::zeros(columns, columns),
+            kappa => {
+                // The units are the first variables.
+                let units = 0..self.network.units().len();
+                let diagonal: Vec<_> = units.map(|u| (u, u, kappa)).collect();
+                Sparse::from_triplets(columns, columns, &diagonal)?
+            }
+        };
         let program = Program::new(p, q, a, b, variables.collect(), constraints)?;
         let parameters = self.private.iter().zip(places).enumerate();
         let parameters = parameters.map(|(k, (&bus, places))| {

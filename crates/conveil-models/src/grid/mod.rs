@@ -31,7 +31,8 @@ pub enum Costs {
     /// The linear coefficients alone, as in the paper.
     #[default]
     Linear,
-    /// Quadratic and piecewise-linear costs as they are, through an epigraph variable `cost`.
+    /// Constants, quadratic and piecewise-linear costs as they are, through an epigraph variable `cost`; where there
+    /// are none of them, the linear coefficients are the full costs.
     Full,
 }
 
@@ -57,7 +58,7 @@ pub enum LoadBounds {
     Relative(f64),
     /// Within so many MW of the public network's demand.
     Within(f64),
-    /// Low and high for every private load, in MW.
+    /// Low and high for every private load, in MW; the public network's demand lies between.
     Each(Vec<(f64, f64)>),
 }
 
@@ -69,6 +70,7 @@ pub struct OpfBuilder {
     susceptance: Susceptance,
     angle_limits: bool,
     costs: Costs,
+    curvature: f64,
     loads: Loads,
     bounds: LoadBounds,
 }
@@ -95,6 +97,14 @@ impl OpfBuilder {
     /// Which costs count.
     pub fn costs(mut self, costs: Costs) -> Self {
         self.costs = costs;
+        self
+    }
+
+    /// A public quadratic term ½κp² for every unit, in the objective beside the costs; 0 by default. It makes the
+    /// generation of each unit unique, so that it can be released; the dispatch is then the cheapest under the costs
+    /// with this term. Not for a query of the cost, which is the objective itself.
+    pub fn curvature(mut self, kappa: f64) -> Self {
+        self.curvature = kappa;
         self
     }
 
@@ -135,6 +145,12 @@ impl OpfBuilder {
                 network.name()
             )));
         }
+        if !(self.curvature.is_finite() && self.curvature >= 0.0) {
+            return Err(Error::Input(format!(
+                "the curvature must be 0 or more and finite, found {}",
+                self.curvature
+            )));
+        }
         let private = private_buses(&network, &self.loads)?;
         let bounds = bounds_of(&network, &private, &self.bounds)?;
         let mut assembly = Assembly::new(&network, &private);
@@ -143,6 +159,7 @@ impl OpfBuilder {
             Form::Ptdf => ptdf::assemble(&mut assembly, self.susceptance, self.angle_limits)?,
         }
         let has_epigraph = cost::assemble(&mut assembly, self.costs)?;
+        assembly.curvature = self.curvature;
         let map = assembly.finish(&bounds)?;
         Ok(Opf {
             network,
@@ -171,6 +188,7 @@ impl Opf {
             susceptance: Susceptance::Standard,
             angle_limits: false,
             costs: Costs::default(),
+            curvature: 0.0,
             loads: Loads::default(),
             bounds: LoadBounds::default(),
         }
@@ -215,22 +233,15 @@ impl Opf {
         costs.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The query of the cost: the linear cost, or at most the full one with the linear coefficients (of a piecewise
-    /// cost, its mean slope) as the public slope.
+    /// The query of the cost: the linear cost, or at most the full one. The public slope of the latter is the marginal
+    /// cost of every unit in the middle of its public limits.
     pub fn cost_query(&self) -> Query {
         if !self.has_epigraph {
             return Query::Cost;
         }
-        let units = 0..self.network.units().len();
         Query::AtMost {
             epigraph: cost::EPIGRAPH.into(),
-            slope: units
-                .map(|u| {
-                    let cost = linear_cost(&self.network.units()[u].cost);
-                    (self.network.unit_name(u), cost)
-                })
-                .filter(|s| s.1 != 0.0)
-                .collect(),
+            slope: cost::slope(&self.network),
         }
     }
 
@@ -424,7 +435,17 @@ fn bounds_of(
         LoadBounds::Relative(found) | LoadBounds::Within(found) => Err(Error::Input(format!(
             "the width of the loads' public bounds must be positive and finite, found {found}"
         ))),
-        LoadBounds::Each(each) if each.len() == private.len() => Ok(Some(each.clone())),
+        LoadBounds::Each(each) if each.len() == private.len() => {
+            for (&bus, (low, high)) in private.iter().zip(each) {
+                if !(low.is_finite() && high.is_finite() && low < high) {
+                    return Err(Error::Input(format!(
+                        "the bounds of the load of bus {} must be finite and in order, found [{low}, {high}]",
+                        network.buses()[bus].number
+                    )));
+                }
+            }
+            Ok(Some(each.clone()))
+        }
         LoadBounds::Each(each) => Err(Error::Input(format!(
             "{} bounds for {} private loads",
             each.len(),

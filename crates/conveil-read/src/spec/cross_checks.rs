@@ -34,6 +34,18 @@ fn check_demands(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .error(name, "the adjacency of demands needs an alpha, in MW")
             .with_help("`one-entry`, `l1` and `l2` have one"));
     }
+    // The released cost is the objective; this term would be part of it.
+    if let Model::Opf(grid) = &spec.problem.model
+        && let Some(curvature) = &grid.curvature
+        && spec.query.release == Release::Cost
+    {
+        return Err(curvature
+            .error(
+                name,
+                "`curvature` changes the objective, and release `cost` is the objective",
+            )
+            .with_help("it is for release `generation`, which it makes unique"));
+    }
     let bounded = spec
         .private
         .demands

@@ -19,6 +19,8 @@ pub struct Grid {
     pub angle_limits: bool,
     /// `costs` (`linear`).
     pub costs: GridCosts,
+    /// `curvature`: κ > 0 of a public term ½κp² for every unit.
+    pub curvature: Option<Located<f64>>,
 }
 
 /// Where the network comes from.
@@ -56,7 +58,7 @@ pub enum GridCosts {
     /// `linear`: the linear coefficients alone.
     #[default]
     Linear,
-    /// `full`: quadratic and piecewise-linear costs as they are.
+    /// `full`: constants, quadratic and piecewise-linear costs as they are.
     Full,
 }
 
@@ -83,13 +85,15 @@ pub enum PrivateLoads {
     Only(Vec<Located<u32>>),
 }
 
-/// Public bounds on the private demands, around those of the public network.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Public bounds on the private demands, around those of the public network or load by load.
+#[derive(Debug, Clone, PartialEq)]
 pub enum DemandBounds {
     /// `relative`: within this share of it, > 0.
     Relative(f64),
     /// `within`: within so many MW of it, > 0.
     Within(f64),
+    /// `each`: the path of a CSV file of buses, low and high, as written.
+    Each(Located<String>),
 }
 
 /// Reads the keys of `[problem]` beside `model`.
@@ -126,6 +130,10 @@ pub(super) fn read(table: &mut Table) -> Result<Grid, ReadError> {
             Some(item) => {
                 item.choice(&[("linear", GridCosts::Linear), ("full", GridCosts::Full)])?
             }
+        },
+        curvature: match table.optional("curvature") {
+            None => None,
+            Some(item) => Some(item.locate(item.positive()?)),
         },
     })
 }
@@ -186,18 +194,22 @@ fn read_loads(item: Item) -> Result<PrivateLoads, ReadError> {
 const MAX_NUMBER: u32 = u32::MAX;
 
 fn read_bounds(item: Item) -> Result<DemandBounds, ReadError> {
-    let example = "for example: bounds = { relative = 0.3 }, or { within = 50.0 } in MW";
+    let example = "for example: bounds = { relative = 0.3 }, { within = 50.0 } in MW, or { each = \"bounds.csv\" }";
     let mut table = match item.table("`bounds`") {
         Ok(table) => table,
         Err(error) => return Err(error.with_help(example)),
     };
-    table.known(&["relative", "within"])?;
-    match (table.optional("relative"), table.optional("within")) {
-        (Some(share), None) => Ok(DemandBounds::Relative(share.positive()?)),
-        (None, Some(mw)) => Ok(DemandBounds::Within(mw.positive()?)),
-        (Some(_), Some(mw)) => Err(mw.error("give `relative` or `within`, not both")),
-        (None, None) => Err(item
-            .error("`bounds` needs `relative` or `within`")
+    table.known(&["relative", "within", "each"])?;
+    let ways = ["relative", "within", "each"].map(|key| table.optional(key));
+    if let Some(second) = ways.iter().flatten().nth(1) {
+        return Err(second.error("give one of `relative`, `within` and `each`"));
+    }
+    match ways {
+        [Some(share), ..] => Ok(DemandBounds::Relative(share.positive()?)),
+        [_, Some(mw), _] => Ok(DemandBounds::Within(mw.positive()?)),
+        [.., Some(file)] => Ok(DemandBounds::Each(file.words()?)),
+        [None, None, None] => Err(item
+            .error("`bounds` needs `relative`, `within` or `each`")
             .with_help(example)),
     }
 }

@@ -111,6 +111,7 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "susceptance",
         "angle_limits",
         "costs",
+        "curvature",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
     let model = match word.choice(&[("conic", Kind::Conic), ("opf", Kind::Opf)])? {

@@ -14,6 +14,8 @@ use crate::{Located, ReadError};
 pub struct Query {
     /// `release` and the keys that go with it.
     pub release: Release,
+    /// Where `release` stands.
+    pub place: Located<()>,
     /// `shape`: the matrix T; the identity if absent.
     pub shape: Option<Located<Shape>>,
 }
@@ -160,7 +162,11 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
         Some(item) => Some(item.locate(read_shape(item)?)),
     };
     table.finish(&format!("with release `{}`", kind.text()?))?;
-    Ok(Query { release, shape })
+    Ok(Query {
+        release,
+        place: kind.locate(()),
+        shape,
+    })
 }
 
 /// A power flow has queries of its own.
