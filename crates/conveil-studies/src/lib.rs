@@ -13,12 +13,15 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod classifier;
 pub mod cvar;
 pub mod density;
+pub mod hyperplane;
 pub mod opf;
 pub mod paper;
 mod patience;
 pub mod plot;
+pub mod svm;
 
 /// A share in percent, without the rounding errors of 100·0.07.
 fn percent_of(share: f64) -> f64 {
