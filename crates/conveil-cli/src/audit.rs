@@ -185,6 +185,7 @@ fn settings(probe: &Probe, inputs: &Inputs, model: &Model) -> Result<Audit, Fail
                 match model {
                     Model::Conic(_) =>
                         "add `[private.universe]`, or `bounds` to every [[private.parameter]]",
+                    Model::Svm(_) => "give every feature `bounds`",
                     Model::Opf(_) =>
                         "add `bounds` to [private]: { relative = 0.3 }, or { within = 50.0 } in MW",
                 }

@@ -131,7 +131,7 @@ impl Check {
             private: false,
             problem: inputs.problem_name.clone(),
             network: match &inputs.source {
-                Source::Saved(_) => None,
+                Source::Saved(_) | Source::Records => None,
                 Source::Network(network) => Some(NetworkLine {
                     buses: network.buses().len(),
                     units: network.units().len(),
@@ -148,11 +148,12 @@ impl Check {
                 .iter()
                 .map(|p| match &inputs.source {
                     Source::Saved(_) => parameter(p, ToString::to_string),
+                    Source::Records => parameter(p, |place| coefficient(program, place)),
                     // The rows of a network have names that say more than their numbers.
                     Source::Network(_) => parameter(p, |place| row_name(program, place)),
                 })
                 .collect(),
-            adjacency: wishes::adjacency(inputs.spec.private.adjacency.value).to_string(),
+            adjacency: (plan.ask().stated_adjacency()).map_or(String::new(), |a| a.to_string()),
             universe: universe.map(|universe| universe.to_string()),
             released: plan.released().query().labels().to_vec(),
             guarantee: GuaranteeLine {
@@ -211,6 +212,18 @@ fn constraints(program: &Program) -> Vec<ConstraintLine> {
 fn row_name(program: &Program, place: &Place) -> String {
     match place {
         Place::B(i) if *i < program.rows() => format!("`{}`", program.row_name(*i)),
+        other => other.to_string(),
+    }
+}
+
+/// Where a record enters: the row of its loss and the weight it stands before.
+fn coefficient(program: &Program, place: &Place) -> String {
+    match place {
+        Place::A(i, j) if *i < program.rows() && *j < program.columns() => format!(
+            "`{}` of `{}`",
+            program.row_name(*i),
+            program.variable_name(*j)
+        ),
         other => other.to_string(),
     }
 }

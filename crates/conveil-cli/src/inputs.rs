@@ -32,6 +32,8 @@ pub enum Source {
     Saved(SavedProblem),
     /// A public network.
     Network(Network),
+    /// Nothing beside the spec: the private records have a file of their own.
+    Records,
 }
 
 /// Longer specs are not read to their end; the reader refuses them.
@@ -59,6 +61,7 @@ impl Inputs {
                     return Self::with_text(spec_name, spec, folder, ("", ""));
                 }
             },
+            Model::Svm(_) => return Self::with_text(spec_name, spec, folder, ("", "")),
         };
         let problem_path = folder.join(file.value.as_str());
         let problem_name = problem_path.display().to_string();
@@ -96,6 +99,7 @@ impl Inputs {
                     (network.name().into(), Source::Network(network))
                 }
             },
+            Model::Svm(_) => ("support vector machine".into(), Source::Records),
         };
         Ok(Inputs {
             spec_name,

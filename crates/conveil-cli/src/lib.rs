@@ -19,6 +19,8 @@ pub mod model;
 mod private_file;
 mod release;
 mod study;
+mod svm;
+mod svm_compare;
 mod terminal;
 mod verbs;
 pub mod wishes;

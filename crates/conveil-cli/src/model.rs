@@ -1,11 +1,18 @@
 //! The spec as the engine's model: the public map θ ↦ program, and apart from it the private datasets.
 
+use std::fmt;
+
+use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
 use conveil_models::grid::Opf;
+use conveil_models::svm::Svm;
+use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
-use crate::{conic, grid};
+use crate::svm::SvmReport;
+use crate::{conic, grid, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -14,6 +21,8 @@ pub enum Model {
     Conic(Box<AffineMap>),
     /// `model = "opf"`.
     Opf(Box<Opf>),
+    /// `model = "svm"`.
+    Svm(Box<Svm>),
 }
 
 impl Model {
@@ -22,6 +31,7 @@ impl Model {
         Ok(match &inputs.source {
             Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
             Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
+            Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
         })
     }
 
@@ -30,15 +40,73 @@ impl Model {
         match self {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
+            Model::Svm(svm) => &**svm,
         }
     }
 
     /// The power flow, if it is one.
     pub fn opf(&self) -> Option<&Opf> {
         match self {
-            Model::Conic(_) => None,
             Model::Opf(opf) => Some(opf),
+            Model::Conic(_) | Model::Svm(_) => None,
         }
+    }
+}
+
+/// The curator's report in the words of its model.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Report<'r> {
+    /// The engine's own.
+    Plain(&'r CuratorReport),
+    /// Of a power flow.
+    Grid(Box<GridReport<'r>>),
+    /// Of a classifier.
+    Svm(Box<SvmReport<'r>>),
+}
+
+impl<'r> Report<'r> {
+    pub(crate) fn new(
+        inputs: &Inputs,
+        model: &Model,
+        plan: &Plan<'_>,
+        decided: &Decided,
+        report: &'r CuratorReport,
+    ) -> Result<Self, Failure> {
+        Ok(match model {
+            Model::Conic(_) => Report::Plain(report),
+            Model::Opf(opf) => {
+                Report::Grid(Box::new(GridReport::new(inputs, opf, decided, report)))
+            }
+            Model::Svm(svm) => {
+                let report = SvmReport::new(inputs, svm, plan, decided, report)?;
+                Report::Svm(Box::new(report))
+            }
+        })
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Report::Plain(report) => report.fmt(f),
+            Report::Grid(report) => report.fmt(f),
+            Report::Svm(report) => report.fmt(f),
+        }
+    }
+}
+
+/// What the curator should know about a decision, whether or not a report is asked for.
+pub(crate) fn warning(
+    inputs: &Inputs,
+    model: &Model,
+    plan: &Plan<'_>,
+    decided: &Decided,
+) -> Option<String> {
+    match model {
+        Model::Conic(_) => None,
+        Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
+        Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
 }
 
@@ -47,6 +115,8 @@ impl Model {
 pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
+    /// Records of a file: one dataset.
+    Records(Vec<f64>),
     /// Demands.
     Demands {
         /// One dataset for each row.
@@ -65,13 +135,14 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
+            Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
         })
     }
 
     /// What the curator should know about how the data were listed.
     pub fn note(&self) -> Option<&String> {
         match self {
-            Datasets::Saved(_) => None,
+            Datasets::Saved(_) | Datasets::Records(_) => None,
             Datasets::Demands { note, .. } => note.as_ref(),
         }
     }
@@ -79,7 +150,7 @@ impl<'i> Datasets<'i> {
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
-            Datasets::Saved(_) => 1,
+            Datasets::Saved(_) | Datasets::Records(_) => 1,
             Datasets::Demands { rows, .. } => rows.len(),
         }
     }
@@ -88,6 +159,7 @@ impl<'i> Datasets<'i> {
     pub fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
         let found = match self {
             Datasets::Demands { rows, .. } => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
+            Datasets::Records(theta) => (row == 1).then(|| theta.clone()),
             Datasets::Saved(inputs) => match &inputs.source {
                 Source::Saved(saved) if row == 1 => Some(conic::dataset(inputs, saved)?),
                 _ => None,

@@ -15,9 +15,8 @@ use conveil_release::{Released, charge, not_private};
 use crate::arguments::Releasing;
 use crate::failure::Failure;
 use crate::grid;
-use crate::grid_report::GridReport;
 use crate::inputs::Inputs;
-use crate::model::{Datasets, Model};
+use crate::model::{self, Datasets, Model, Report};
 use crate::private_file::PrivateFile;
 use crate::terminal::Terminal;
 use crate::verbs::{note, planned, row_of, warn};
@@ -94,7 +93,7 @@ fn release_row(
             terminal.stage("solve and draw", || charged.release(&theta))
         };
         let released = released.map_err(|error| series.told(&theta, &error))?;
-        series.write(row, files, &released, terminal)
+        series.write(row, files, plan, &released, terminal)
     };
     rest().map_err(|failure| failure.after(&spent))
 }
@@ -144,7 +143,7 @@ fn study_row(
         terminal.stage("solve and draw", || not_private(&plan, &theta, seed))
     };
     let released = released.map_err(|e| series.told(&theta, &e))?;
-    series.write(row, files, &released, terminal)
+    series.write(row, files, &plan, &released, terminal)
 }
 
 /// The datasets to release, one after the other: all rows of a series, or the one that was asked for.
@@ -196,28 +195,27 @@ impl<'i> Series<'i> {
         &self,
         row: usize,
         files: Files,
+        plan: &Plan<'_>,
         released: &Released,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
         if let Some(file) = files.decision {
             file.write(released.decision())?;
         }
-        let opf = self.model.opf();
-        match (files.report, released.report(), opf) {
-            (Some(file), Some(report), None) => file.write(report)?,
-            (Some(file), Some(report), Some(opf)) => {
-                file.write(&GridReport::new(
-                    self.inputs,
-                    opf,
-                    released.decided(),
-                    report,
-                ))?;
+        let (inputs, model, decided) = (self.inputs, self.model, released.decided());
+        if let Some(file) = files.report {
+            // Whether there is a card must not hang on the report.
+            let report = released.report();
+            let report = report.map(|r| Report::new(inputs, model, plan, decided, r));
+            match report {
+                Some(Ok(report)) => file.write(&report)?,
+                Some(Err(failure)) => terminal.say(&format!(
+                    "warning: no curator report could be made of it: {failure}"
+                )),
+                None => terminal.say("warning: no curator report could be made of it"),
             }
-            (Some(_), None, _) => terminal.say("warning: no curator report could be made of it"),
-            _ => {}
         }
-        let broken = opf.and_then(|opf| grid::broken_bound(self.inputs, opf, released.decided()));
-        if let Some(warning) = broken {
+        if let Some(warning) = model::warning(inputs, model, plan, decided) {
             let place = match self.is_long() {
                 true => format!("row {row}: "),
                 false => String::new(),

@@ -8,9 +8,9 @@ use crate::arguments::{Common, Curating, Over, Study, Sweep};
 use crate::check::Check;
 use crate::failure::Failure;
 use crate::grid;
-use crate::grid_report::GridReport;
 use crate::inputs::Inputs;
-use crate::model::{Datasets, Model};
+use crate::model::{self, Datasets, Model, Report};
+use crate::svm_compare::SvmComparison;
 use crate::terminal::Terminal;
 use crate::{audit, wishes};
 
@@ -54,15 +54,10 @@ pub(crate) fn solve(
     };
     let curated = curated.map_err(|e| told(&inputs, &model, &theta, &e))?;
     let (decided, report) = (curated.decided(), curated.report());
-    match model.opf() {
-        None => terminal.show(report)?,
-        Some(opf) => {
-            if let Some(warning) = grid::broken_bound(&inputs, opf, decided) {
-                terminal.say(&format!("warning: {warning}"));
-            }
-            terminal.show(&GridReport::new(&inputs, opf, decided, report))?;
-        }
+    if let Some(warning) = model::warning(&inputs, &model, &plan, decided) {
+        terminal.say(&format!("warning: {warning}"));
     }
+    terminal.show(&Report::new(&inputs, &model, &plan, decided, report)?)?;
     terminal.say_timings();
     Ok(())
 }
@@ -74,6 +69,14 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
     warn(&plan, terminal);
     let draws = study.draws.unwrap_or(inputs.spec.study.draws as u64);
     let seed = study.seed.unwrap_or(inputs.spec.study.seed);
+    if let Model::Svm(svm) = &model {
+        let comparison = terminal.stage("compare", || {
+            SvmComparison::new(&inputs, svm, &plan, &theta, (draws as usize, seed), cancel)
+        })?;
+        terminal.show(&comparison)?;
+        terminal.say_timings();
+        return Ok(());
+    }
     let comparison = {
         let progress = terminal.progress("comparing");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);

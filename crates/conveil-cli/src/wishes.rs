@@ -28,7 +28,11 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         .map_err(engine)?
         .with_cancel(cancel.clone());
     let mut ask = Ask::new(query_of(name, spec, model)?)
-        .adjacency(adjacency(spec.private.adjacency.value))
+        .adjacency(match model {
+            // A classifier knows how many numbers make a record.
+            Model::Svm(svm) => svm.adjacency(),
+            _ => adjacency(spec.private.adjacency.value),
+        })
         .privacy(privacy(spec))
         .sensitivity(sensitivity(name, spec, model)?)
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
@@ -94,7 +98,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
             .map_err(|e| Failure::located(name, variable, &e))
     };
     match &spec.query.release {
-        Release::Cost | Release::Generation { .. } => {}
+        Release::Cost | Release::Weights | Release::Generation { .. } => {}
         // The one variable is the whole query.
         Release::Identity {
             variables: Some(list),
@@ -135,14 +139,15 @@ fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
     Ok(match (&spec.query.release, model) {
         (Release::Cost, Model::Opf(opf)) => grid::cost(name, &spec.query.place, opf)?,
         (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
+        (Release::Weights, Model::Svm(svm)) => svm.query(),
         (release, _) => query(release),
     })
 }
 
 fn query(release: &Release) -> Query {
     match release {
-        // Groups of units are for a power flow; the reader has seen to that.
-        Release::Cost | Release::Generation { .. } => Query::Cost,
+        // Groups of units are for a power flow, weights for a classifier; the reader has seen to that.
+        Release::Cost | Release::Weights | Release::Generation { .. } => Query::Cost,
         Release::Identity { variables: None } => Query::Identity,
         Release::Identity {
             variables: Some(list),
@@ -258,7 +263,11 @@ fn feasibility(
         Split::Optimise => chance::Split::Optimise,
         Split::LowerShare(share) => chance::Split::LowerShare(share),
     };
-    let mut feasibility = chance::Feasibility::eta(wish.eta)
+    let promise = match wish.each {
+        true => chance::Feasibility::each(wish.eta),
+        false => chance::Feasibility::eta(wish.eta),
+    };
+    let mut feasibility = promise
         .method(choice(wish.method.value, wish.factor.value))
         .split(split)
         .sampling(sample_size(wish.size), wish.beta, wish.seed);
@@ -337,6 +346,7 @@ fn choice(method: Method, factor: Factor) -> Choice {
         Method::SampledBox => Choice::SampledBox,
         Method::Scenario => Choice::Scenario,
         Method::RowByRow => Choice::RowByRow(factor),
+        Method::NoiseAwareHinge => Choice::NoiseAwareHinge,
         Method::FixedRecourse => Choice::FixedRecourse,
         Method::Ball => Choice::Ball,
         Method::Bounded => Choice::Bounded,

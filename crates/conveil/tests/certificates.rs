@@ -862,9 +862,6 @@ impl DataMap for Impostor {
         let thousand: Vec<f64> = theta.iter().map(|v| 1000.0 * v).collect();
         self.0.at(&thousand)
     }
-    fn unclipped(&self, theta: &[f64]) -> conveil::Result<conveil::program::Program> {
-        self.at(theta)
-    }
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.0)
     }

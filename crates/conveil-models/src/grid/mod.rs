@@ -348,10 +348,6 @@ impl DataMap for Opf {
         self.map.at(theta)
     }
 
-    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
-        self.map.unclipped(theta)
-    }
-
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
     }

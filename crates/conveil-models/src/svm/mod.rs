@@ -6,7 +6,7 @@
 
 mod score;
 
-pub use score::{Score, noise_ratio};
+pub use score::{Score, noise_length, noise_ratio};
 
 use conveil::ask::{Adjacency, Query};
 use conveil::program::{
@@ -277,6 +277,11 @@ impl Svm {
         }
     }
 
+    /// The same with another λ.
+    pub fn with_lambda(&self, lambda: f64) -> Result<Svm> {
+        self.parts.clone().lambda(lambda).build()
+    }
+
     /// Number of records N.
     pub fn records(&self) -> usize {
         self.parts.records
@@ -419,10 +424,6 @@ impl DataMap for Svm {
 
     fn at(&self, theta: &[f64]) -> Result<Program> {
         self.map.at(theta)
-    }
-
-    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
-        self.map.unclipped(theta)
     }
 
     fn affine(&self) -> Option<&AffineMap> {

@@ -42,9 +42,14 @@ impl Svm {
 
 /// The root of the expected squared noise on the hyperplane over its length without noise: above 1, noise decides.
 pub fn noise_ratio(plan: &Plan<'_>, decided: &Decided) -> f64 {
+    let length = decided.answer.iter().map(|w| w * w).sum::<f64>().sqrt();
+    noise_length(plan) / length
+}
+
+/// The root of the expected squared length of a plan's noise.
+pub fn noise_length(plan: &Plan<'_>) -> f64 {
     let shape = plan.released().shape();
     let rows = (0..shape.noises()).map(|i| shape.row(i));
     let squared: f64 = rows.flatten().map(|t| t * t).sum();
-    let length = decided.answer.iter().map(|w| w * w).sum::<f64>().sqrt();
-    plan.law().std_dev() * squared.sqrt() / length
+    plan.law().std_dev() * squared.sqrt()
 }

@@ -19,6 +19,7 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         }
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
+        Model::Svm(_) => check_records(spec, name)?,
     }
     check_shape(spec, name)?;
     check_sensitivity(spec, name)?;
@@ -75,6 +76,36 @@ fn check_demands(spec: &Spec, name: &str) -> Result<(), ReadError> {
                     ),
                 )
                 .with_help("`envelope` is proven for them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A record enters with all its numbers, in the coefficients of its own loss.
+fn check_records(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let adjacency = &spec.private.adjacency;
+    if adjacency.value.alpha().is_some() {
+        return Err(adjacency
+            .error(name, "datasets of records differ in whole records")
+            .with_help("adjacency = { kind = \"one-record\" }"));
+    }
+    if adjacency.value == Adjacency::Universe {
+        return Err(adjacency
+            .error(name, "adjacency `universe` is not part of model `svm`")
+            .with_help("adjacency = { kind = \"one-record\" }"));
+    }
+    let sensitivity = &spec.privacy.sensitivity;
+    match sensitivity.value {
+        Sensitivity::Envelope { .. } | Sensitivity::Radius | Sensitivity::StrongConvexity => {
+            Err(sensitivity
+                .error(
+                    name,
+                    format!(
+                        "sensitivity by `{}` makes no sense for records of a classifier",
+                        sensitivity.value.by()
+                    ),
+                )
+                .with_help("`erm` is proven for them"))
         }
         _ => Ok(()),
     }
@@ -223,7 +254,7 @@ fn no_variable(spec: &Spec, variable: &Located<VariableRef>, name: &str) -> Read
 fn variables_of(spec: &Spec) -> Vec<&Located<VariableRef>> {
     let mut variables = Vec::new();
     match &spec.query.release {
-        Release::Cost | Release::Generation { .. } => {}
+        Release::Cost | Release::Weights | Release::Generation { .. } => {}
         Release::Identity { variables: named } | Release::Sum { variables: named } => {
             variables.extend(named.iter().flatten());
         }
@@ -275,6 +306,10 @@ fn answer_size(spec: &Spec) -> Option<usize> {
         }
         Release::Rows { rows } => Some(rows.len()),
         Release::Generation { groups } => Some(groups.value.len()),
+        Release::Weights => match &spec.problem.model {
+            Model::Svm(svm) => Some(svm.numbers()),
+            _ => None,
+        },
         Release::Identity { variables: None } if blocks.is_empty() => None,
         // A witness is never released.
         Release::Identity { variables: None } => blocks
@@ -336,7 +371,10 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help(help))
     };
     match &spec.problem.model {
-        Model::Conic { .. } => refuse("`largest-cost` makes no sense with model `conic`"),
+        Model::Conic { .. } | Model::Svm(_) => refuse(&format!(
+            "`largest-cost` makes no sense with model `{}`",
+            spec.problem.model.name()
+        )),
         Model::Opf(_) if spec.query.release != Release::Cost => {
             refuse("`largest-cost` is about the cost, not about generation")
         }

@@ -10,6 +10,8 @@ use crate::{Located, ReadError};
 pub struct Feasibility {
     /// `eta`: η in (0, ½).
     pub eta: f64,
+    /// `rows` (`joint`): whether η is for all rows together, or `each` for every row by itself.
+    pub each: bool,
     /// `method` (`auto`).
     pub method: Located<Method>,
     /// `split` (`symmetric`): how a box divides η between its two tails.
@@ -64,6 +66,8 @@ pub enum Method {
     Scenario,
     /// `row-by-row`: a safety factor per row (M5d).
     RowByRow,
+    /// `noise-aware-hinge`: slacks of losses in closed form (M9).
+    NoiseAwareHinge,
     /// `fixed-recourse`: exact quantiles of fixed rows (M5e).
     FixedRecourse,
     /// `ball`: a ball of Gaussian noise (M5f).
@@ -115,10 +119,14 @@ pub enum SampleSize {
 /// Reads `[feasibility]`.
 pub(super) fn read(mut table: Table) -> Result<Feasibility, ReadError> {
     table.known(&[
-        "eta", "method", "split", "factor", "size", "beta", "seed", "block",
+        "eta", "rows", "method", "split", "factor", "size", "beta", "seed", "block",
     ])?;
     Ok(Feasibility {
         eta: table.required("eta", "eta = 0.01")?.below_half()?,
+        each: match table.optional("rows") {
+            None => false,
+            Some(rows) => rows.choice(&[("joint", false), ("each", true)])?,
+        },
         method: read_method(&mut table)?.unwrap_or_else(|| table.locate(Method::default())),
         split: match table.optional("split") {
             None => Split::default(),
@@ -190,6 +198,7 @@ fn read_method(table: &mut Table) -> Result<Option<Located<Method>>, ReadError> 
         ("sampled-box", Method::SampledBox),
         ("scenario", Method::Scenario),
         ("row-by-row", Method::RowByRow),
+        ("noise-aware-hinge", Method::NoiseAwareHinge),
         ("fixed-recourse", Method::FixedRecourse),
         ("ball", Method::Ball),
         ("bounded", Method::Bounded),

@@ -16,6 +16,7 @@ mod problem;
 mod query;
 mod reference;
 mod risk;
+mod svm;
 mod table;
 
 use toml::de::DeTable;
@@ -35,6 +36,7 @@ pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
 pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
+pub use svm::{Svm, SvmFeature, SvmIntercept, SvmLabel, SvmRecords};
 
 /// A spec that is consistent in itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,18 +132,21 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
             required(&mut top, "query", "release = \"cost\"")?,
             &problem.model,
         )?,
-        problem,
-        privacy: privacy::read(required(
-            &mut top,
-            "privacy",
-            "mechanism = \"laplace\", epsilon = 1.0",
-        )?)?,
+        privacy: privacy::read(
+            required(
+                &mut top,
+                "privacy",
+                "mechanism = \"laplace\", epsilon = 1.0",
+            )?,
+            &problem.model,
+        )?,
         feasibility: feasibility::read(required(&mut top, "feasibility", "eta = 0.01")?)?,
         risk: risk::read(optional(&mut top, "risk")?)?,
         lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
         solver: operation::read_solver(optional(&mut top, "solver")?)?,
         study: operation::read_study(optional(&mut top, "study")?)?,
         ledger: operation::read_ledger(optional(&mut top, "ledger")?)?,
+        problem,
     };
     cross_checks::check(&spec, name)?;
     Ok(spec)

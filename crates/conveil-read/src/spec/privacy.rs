@@ -2,6 +2,7 @@
 
 use super::feasibility::{self, SampleSize};
 use super::item::Item;
+use super::problem::Model;
 use super::table::Table;
 use crate::{Located, ReadError};
 
@@ -135,7 +136,7 @@ enum Basis {
 }
 
 /// Reads `[privacy]`.
-pub(super) fn read(mut table: Table) -> Result<Privacy, ReadError> {
+pub(super) fn read(mut table: Table, model: &Model) -> Result<Privacy, ReadError> {
     table.known(&[
         "mechanism",
         "epsilon",
@@ -163,11 +164,18 @@ pub(super) fn read(mut table: Table) -> Result<Privacy, ReadError> {
                 .number_that("be positive and at most 1/2", |x| x > 0.0 && x <= 0.5)?,
         },
     };
-    let sensitivity = table.required(
-        "sensitivity",
-        "sensitivity = { by = \"declared\", value = 1.0, reason = \"…\" }",
-    )?;
-    let sensitivity = sensitivity.locate(read_sensitivity(sensitivity)?);
+    let sensitivity = match (table.optional("sensitivity"), model) {
+        (Some(item), _) => item.locate(read_sensitivity(item)?),
+        // What is proven for records, whoever trains on them.
+        (None, Model::Svm(_)) => table.locate(Sensitivity::RegularisedErm),
+        (None, _) => {
+            let item = table.required(
+                "sensitivity",
+                "sensitivity = { by = \"declared\", value = 1.0, reason = \"…\" }",
+            )?;
+            item.locate(read_sensitivity(item)?)
+        }
+    };
     table.finish(&format!("with mechanism `{}`", kind.text()?))?;
     Ok(Privacy {
         mechanism,

@@ -6,6 +6,7 @@ use std::fmt;
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
+use super::svm::{self, SvmRecords};
 use super::table::Table;
 use crate::spelling::counted;
 use crate::{Located, ReadError};
@@ -21,6 +22,8 @@ pub struct Private {
     pub universe: Option<Located<Universe>>,
     /// The private demands of model `opf`.
     pub demands: Option<Demands>,
+    /// The private records of model `svm`.
+    pub records: Option<SvmRecords>,
 }
 
 /// Which datasets are neighbours.
@@ -43,7 +46,8 @@ pub enum Adjacency {
     },
     /// `one-record`: one block of consecutive parameters differs, arbitrarily.
     OneRecord {
-        /// How many parameters make a record; the number of parameters is a multiple of it.
+        /// How many parameters make a record; the number of parameters is a multiple of it. Models of records know it
+        /// themselves, and have 0 here.
         record: usize,
     },
     /// `universe`: any two datasets of the universe.
@@ -160,12 +164,15 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "demand",
         "loads",
         "bounds",
+        "data",
+        "test",
     ])?;
     let adjacency = table.required(
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
-    let adjacency = adjacency.locate(read_adjacency(adjacency)?);
+    let knows_records = matches!(model, Model::Svm(_));
+    let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
     let context = format!("with model `{}`", model.name());
     if let Model::Opf(_) = model {
         let demands = grid::read_demands(&mut table)?;
@@ -175,6 +182,18 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
             parameters: Vec::new(),
             universe: None,
             demands: Some(demands),
+            records: None,
+        });
+    }
+    if let Model::Svm(_) = model {
+        let records = svm::read_records(&mut table)?;
+        table.finish(&context)?;
+        return Ok(Private {
+            adjacency,
+            parameters: Vec::new(),
+            universe: None,
+            demands: None,
+            records: Some(records),
         });
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
@@ -189,6 +208,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         parameters,
         universe,
         demands: None,
+        records: None,
     })
 }
 
@@ -201,7 +221,7 @@ enum Kind {
     Universe,
 }
 
-fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
+fn read_adjacency(item: Item, knows_records: bool) -> Result<Adjacency, ReadError> {
     let mut table = item.table("`adjacency`")?;
     table.known(&["kind", "alpha", "record"])?;
     let kind_item = table.required("kind", "kind = \"one-entry\"")?;
@@ -213,6 +233,7 @@ fn read_adjacency(item: Item) -> Result<Adjacency, ReadError> {
         ("universe", Kind::Universe),
     ])?;
     let adjacency = match kind {
+        Kind::OneRecord if knows_records => Adjacency::OneRecord { record: 0 },
         Kind::OneRecord => Adjacency::OneRecord {
             record: table
                 .required("record", "record = 3")?

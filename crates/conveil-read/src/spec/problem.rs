@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
+use super::svm::{self, Svm};
 use super::table::Table;
 use crate::spelling::quoted;
 use crate::{Located, ReadError};
@@ -31,6 +32,8 @@ pub enum Model {
     },
     /// `opf`: an optimal power flow.
     Opf(Grid),
+    /// `svm`: a support vector machine.
+    Svm(Svm),
 }
 
 impl Model {
@@ -39,6 +42,7 @@ impl Model {
         match self {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
+            Model::Svm(_) => "svm",
         }
     }
 }
@@ -96,6 +100,7 @@ pub enum Holds {
 enum Kind {
     Conic,
     Opf,
+    Svm,
 }
 
 /// Reads `[problem]`.
@@ -112,9 +117,19 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "angle_limits",
         "costs",
         "curvature",
+        "records",
+        "features",
+        "label",
+        "lambda",
+        "intercept",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
-    let model = match word.choice(&[("conic", Kind::Conic), ("opf", Kind::Opf)])? {
+    let kind = word.choice(&[
+        ("conic", Kind::Conic),
+        ("opf", Kind::Opf),
+        ("svm", Kind::Svm),
+    ])?;
+    let model = match kind {
         Kind::Conic => Model::Conic {
             file: table.required("file", "file = \"problem.json\"")?.words()?,
         },
@@ -122,6 +137,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let grid = grid::read(&mut table)?;
             table.finish("with model `opf`")?;
             Model::Opf(grid)
+        }
+        Kind::Svm => {
+            let svm = svm::read(&mut table)?;
+            table.finish("with model `svm`")?;
+            Model::Svm(svm)
         }
     };
     let variables = match table.optional("variable") {
@@ -146,7 +166,7 @@ fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
         return Ok(());
     };
     match item.text()? {
-        model @ ("svm" | "regression" | "ellipsoid") => Err(item
+        model @ ("regression" | "ellipsoid") => Err(item
             .error(format!("model `{model}` is not part of this version"))
             .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
         _ => Ok(()),

@@ -61,6 +61,8 @@ pub enum Release {
         /// The public slope c̃ that ties the decision to the noise.
         slope: Vec<Weight>,
     },
+    /// `weights` of model `svm`: the hyperplane.
+    Weights,
     /// `generation` of model `opf`: what groups of units generate, one number for each group.
     Generation {
         /// `units`, one group, or `groups`; at least one.
@@ -88,6 +90,7 @@ impl Release {
             Release::Rows { .. } => "rows",
             Release::AtMost { .. } => "at-most",
             Release::Generation { .. } => "generation",
+            Release::Weights => "weights",
         }
     }
 }
@@ -101,6 +104,7 @@ enum Kind {
     Rows,
     AtMost,
     Generation,
+    Weights,
 }
 
 /// Reads `[query]`.
@@ -125,7 +129,9 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
         ("rows", Kind::Rows),
         ("at-most", Kind::AtMost),
         ("generation", Kind::Generation),
+        ("weights", Kind::Weights),
     ])? {
+        Kind::Weights => Release::Weights,
         Kind::Generation => Release::Generation {
             groups: read_groups(&mut table)?,
         },
@@ -169,16 +175,20 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Query, ReadError> 
     })
 }
 
-/// A power flow has queries of its own.
+/// Models have queries of their own.
 fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), ReadError> {
     let (fits, help) = match model {
         Model::Conic { .. } => (
-            !matches!(release, Release::Generation { .. }),
+            !matches!(release, Release::Generation { .. } | Release::Weights),
             "`sum`, `weighted` and `rows` release sums of variables",
         ),
         Model::Opf(_) => (
             matches!(release, Release::Cost | Release::Generation { .. }),
             "a power flow releases its `cost`, or the `generation` of some of its units",
+        ),
+        Model::Svm(_) => (
+            matches!(release, Release::Weights),
+            "a classifier releases its `weights`",
         ),
     };
     if fits {

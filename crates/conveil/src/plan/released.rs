@@ -262,6 +262,11 @@ impl<'m> ReleasedMap<'m> {
         self.envelope.as_ref().map(|(_, plain)| &**plain)
     }
 
+    /// Whether slacks answer to the noise in closed form (M9).
+    pub fn has_local_recourse(&self) -> bool {
+        self.local.is_some()
+    }
+
     /// The query.
     pub fn query(&self) -> &ResolvedQuery {
         &self.query

@@ -202,12 +202,12 @@ impl fmt::Display for CuratorReport {
         writeln!(f, "cost of privacy        {:>16.6}{percent}", self.loss)?;
         writeln!(
             f,
-            "infeasible             at most {:.4}% certified{}; measured {}",
-            100.0 * self.certified,
+            "{} at most {:.4}% certified; measured {}",
             match self.budget.is_for_each_row() {
-                true => " for each row by itself, the worst row",
-                false => "",
+                true => "infeasible, worst row ",
+                false => "infeasible            ",
             },
+            100.0 * self.certified,
             self.empirical
         )?;
         self.write_deviation(f)?;

@@ -51,7 +51,11 @@ pub(super) fn collect(
     }
     let query = released.query();
     warnings.extend(Suspicion::new(map, query.rows(), query.slope.as_deref()).doubtful());
-    if map.private_parts().a {
+    if released.has_local_recourse() {
+        warnings.push(
+            "losses give way: every answer is feasible, and η is about how large each loss is planned to be, not about which answers are admissible".into(),
+        );
+    } else if map.private_parts().a {
         warnings.push(
             "coefficients of the constraints are private: whether the answer can move without limit was not checked".into(),
         );

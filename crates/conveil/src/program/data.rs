@@ -53,7 +53,12 @@ pub trait DataMap: Send + Sync {
 
     /// The program at θ as it is, not clipped to its public bounds: what a decision for clipped data is measured
     /// against. Nothing that is released may come from it.
-    fn unclipped(&self, theta: &[f64]) -> Result<Program>;
+    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
+        match self.affine() {
+            Some(affine) => affine.unclipped(theta),
+            None => self.at(theta),
+        }
+    }
 
     /// θ with every entry clipped to its public bounds, after checking its length and numbers.
     fn clipped(&self, theta: &[f64]) -> Result<Vec<f64>> {

@@ -1,0 +1,297 @@
+//! Model `svm`: the spec's features as a classifier, its records as a dataset, and what its curator should know.
+
+use std::fmt;
+use std::path::Path;
+
+use conveil::ask::Privacy;
+use conveil::noise::Sampler;
+use conveil::plan::{CuratorReport, Decided, Plan};
+use conveil_models::records::Records;
+use conveil_models::svm::{Feature, Intercept, Score, Svm, noise_ratio};
+use conveil_read::Located;
+use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::inputs::{Inputs, text_of};
+
+/// Longer record files are refused.
+const RECORD_BYTES: u64 = 1 << 30;
+
+/// The classifier. Everything about it is public: features, bounds, how many records there are.
+pub(crate) fn svm(inputs: &Inputs) -> Result<Svm, Failure> {
+    let wish = wish(inputs)?;
+    let features = wish.features.iter().map(|feature| {
+        let (low, high) = feature.value.bounds;
+        Feature::within(&feature.value.name, low, high)
+    });
+    Svm::of(wish.records.value, features.collect())
+        .lambda(wish.lambda)
+        .intercept(match wish.intercept {
+            SvmIntercept::Regularised => Intercept::Regularised,
+            SvmIntercept::None => Intercept::None,
+        })
+        .build()
+        .map_err(|e| Failure::engine(&inputs.spec_name, &e))
+}
+
+fn wish(inputs: &Inputs) -> Result<&Wish, Failure> {
+    match &inputs.spec.problem.model {
+        Model::Svm(wish) => Ok(wish),
+        _ => Err(Failure::input(format!(
+            "{}: records need model `svm`",
+            inputs.spec_name
+        ))),
+    }
+}
+
+/// Records of a file: features, and labels, true for the positive one.
+pub(crate) struct Labelled {
+    pub(crate) name: String,
+    features: Vec<Vec<f64>>,
+    labels: Vec<bool>,
+}
+
+impl Labelled {
+    pub(crate) fn open(
+        inputs: &Inputs,
+        file: &Located<String>,
+        key: &str,
+    ) -> Result<Self, Failure> {
+        let wish = wish(inputs)?;
+        let path = inputs.folder.join(Path::new(&file.value));
+        let name = path.display().to_string();
+        let text = text_of(&path, RECORD_BYTES).map_err(|why| {
+            file.error(
+                &inputs.spec_name,
+                format!("cannot read the records {name}: {why}"),
+            )
+            .with_help(format!(
+                "`{key}` is a path relative to the spec's directory"
+            ))
+        })?;
+        let mut columns: Vec<&str> = (wish.features.iter())
+            .map(|feature| feature.value.name.as_str())
+            .collect();
+        columns.push(&wish.label.column.value);
+        let records = Records::read_columns(&name, text.as_bytes(), &columns)?;
+        let n = wish.features.len();
+        let mut features = Vec::with_capacity(records.len());
+        let mut labels = Vec::with_capacity(records.len());
+        for (record, row) in records.rows().enumerate() {
+            features.push(row[..n].to_vec());
+            labels.push(label(&wish.label, row[n]).ok_or_else(|| {
+                Failure::input(format!(
+                    "{name}: record {} has the label {} in column `{}`, which is neither `positive` ({}) nor `negative` ({})\n  help: label = {{ column = \"{}\", positive = …, negative = … }} in [problem] says what the two labels are",
+                    record + 1,
+                    row[n],
+                    wish.label.column.value,
+                    wish.label.positive,
+                    wish.label.negative,
+                    wish.label.column.value,
+                ))
+            })?);
+        }
+        Ok(Labelled {
+            name,
+            features,
+            labels,
+        })
+    }
+}
+
+fn label(label: &SvmLabel, value: f64) -> Option<bool> {
+    if value == label.positive {
+        Some(true)
+    } else if value == label.negative {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// The private records as one dataset.
+pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<Vec<f64>, Failure> {
+    let Some(files) = &inputs.spec.private.records else {
+        return Err(Failure::input(format!(
+            "{}: [private] names no `data`",
+            inputs.spec_name
+        )));
+    };
+    let records = Labelled::open(inputs, &files.data, "data")?;
+    let (found, stated) = (records.labels.len(), svm.records());
+    if found != stated {
+        // How many records there are is part of the noise, so it is public and stated, not counted.
+        return Err(wish(inputs)?
+            .records
+            .error(
+                &inputs.spec_name,
+                format!(
+                    "`records` is {stated}, but {} has {found} records",
+                    records.name
+                ),
+            )
+            .with_help("the number of records is public, and the noise follows from it")
+            .into());
+    }
+    svm.dataset(&records.features, &records.labels)
+        .map_err(|e| Failure::engine(&records.name, &e))
+}
+
+/// The curator report of a classifier: the engine's, how much of the hyperplane is noise, and how it scores.
+#[derive(Debug, Serialize)]
+pub(crate) struct SvmReport<'r> {
+    #[serde(flatten)]
+    report: &'r CuratorReport,
+    /// The expected length of the noise over that of the hyperplane.
+    noise_over_weights: f64,
+    /// What would bring it below 1, where it is above.
+    advice: Option<String>,
+    /// By file.
+    scores: Vec<FileScore>,
+}
+
+/// How hyperplanes score on one file.
+#[derive(Debug, Serialize)]
+struct FileScore {
+    file: String,
+    /// Of the mean hyperplane, before noise.
+    before_noise: Score,
+    /// Mean accuracy over seeded draws of the noise.
+    accuracy_mean: f64,
+    /// Its standard deviation.
+    accuracy_std: f64,
+    draws: usize,
+}
+
+/// Draws behind an accuracy under noise.
+const DRAWS: usize = 500;
+
+/// Their seed: any number serves.
+const SEED: u64 = 0x5C0E;
+
+/// Records scored in each draw, at most.
+const SCORED: usize = 2_000;
+
+impl<'r> SvmReport<'r> {
+    pub(crate) fn new(
+        inputs: &Inputs,
+        svm: &Svm,
+        plan: &Plan<'_>,
+        decided: &Decided,
+        report: &'r CuratorReport,
+    ) -> Result<Self, Failure> {
+        let ratio = noise_ratio(plan, decided);
+        let mut scores = Vec::new();
+        if let Some(files) = &inputs.spec.private.records {
+            scores.push(score(inputs, svm, plan, decided, (&files.data, "data"))?);
+            if let Some(test) = &files.test {
+                scores.push(score(inputs, svm, plan, decided, (test, "test"))?);
+            }
+        }
+        Ok(SvmReport {
+            report,
+            noise_over_weights: ratio,
+            advice: noise_decides(svm, plan, decided),
+            scores,
+        })
+    }
+}
+
+/// A warning where the noise is longer than the hyperplane.
+pub(crate) fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided) -> Option<String> {
+    let ratio = noise_ratio(plan, decided);
+    (ratio > 1.0).then(|| advice(svm, plan, ratio))
+}
+
+/// How many records would do, and what cannot.
+fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
+    let records = (svm.records() as f64 * ratio).ceil();
+    let epsilon = match plan.guarantee().privacy() {
+        Privacy::Laplace { epsilon } => format!(", or ε of about {:.3}", epsilon * ratio),
+        _ => String::new(),
+    };
+    format!(
+        "the noise is {ratio:.2} times as long as the hyperplane: it decides, not the data. About {records:.0} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long. Choosing λ by looking at these data is not covered by the guarantee",
+        svm.lambda()
+    )
+}
+
+fn score(
+    inputs: &Inputs,
+    svm: &Svm,
+    plan: &Plan<'_>,
+    decided: &Decided,
+    (file, key): (&Located<String>, &str),
+) -> Result<FileScore, Failure> {
+    let records = Labelled::open(inputs, file, key)?;
+    let (before_noise, mean, std) = accuracies(svm, plan, &decided.answer, &records, DRAWS, SEED)?;
+    Ok(FileScore {
+        before_noise,
+        file: records.name,
+        accuracy_mean: mean,
+        accuracy_std: std,
+        draws: DRAWS,
+    })
+}
+
+/// The score of weights before noise, and mean and standard deviation of the accuracy over seeded draws of the plan's
+/// noise on them.
+pub(crate) fn accuracies(
+    svm: &Svm,
+    plan: &Plan<'_>,
+    weights: &[f64],
+    records: &Labelled,
+    draws: usize,
+    seed: u64,
+) -> Result<(Score, f64, f64), Failure> {
+    let scored = |weights: &[f64], most: usize| {
+        let most = most.min(records.labels.len());
+        svm.score(weights, &records.features[..most], &records.labels[..most])
+            .map_err(|e| Failure::engine(&records.name, &e))
+    };
+    let shape = plan.released().shape();
+    let mut sampler = Sampler::new(seed, 0);
+    let mut zeta = vec![0.0; shape.noises()];
+    let mut found = Vec::with_capacity(draws);
+    for _ in 0..draws {
+        sampler.fill(plan.law(), &mut zeta);
+        let noise = |i: usize| shape.row(i).iter().zip(&zeta).map(|(t, z)| t * z);
+        let noisy: Vec<f64> = (weights.iter().enumerate())
+            .map(|(i, w)| w + noise(i).sum::<f64>())
+            .collect();
+        found.push(scored(&noisy, SCORED)?.accuracy);
+    }
+    let count = draws.max(1) as f64;
+    let mean = found.iter().sum::<f64>() / count;
+    let squares = found.iter().map(|a| (a - mean).powi(2)).sum::<f64>();
+    Ok((scored(weights, usize::MAX)?, mean, (squares / count).sqrt()))
+}
+
+impl fmt::Display for SvmReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "{}", self.report)?;
+        writeln!(
+            f,
+            "noise over weights     {:>16.4}{}",
+            self.noise_over_weights,
+            match self.advice {
+                None => "",
+                Some(_) => "  (above 1: the noise decides)",
+            }
+        )?;
+        for score in &self.scores {
+            writeln!(
+                f,
+                "accuracy on {}: {:.2}% before noise, {:.2}% ± {:.2} over {} draws of it; always the larger class: {:.2}%",
+                score.file,
+                100.0 * score.before_noise.accuracy,
+                100.0 * score.accuracy_mean,
+                100.0 * score.accuracy_std,
+                score.draws,
+                100.0 * score.before_noise.majority
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! Model `svm`: the keys of `[problem]` and `[private]` that a support vector machine has.
+
+use super::item::{Item, MAX_COUNT};
+use super::table::Table;
+use crate::spelling::quoted;
+use crate::{Located, ReadError};
+
+/// A support vector machine. All of it is public.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Svm {
+    /// `records`: how many records the private file has, at least 2. Public: it is part of the noise.
+    pub records: Located<usize>,
+    /// `features`: columns and the public bounds that they are clipped to and scaled by; at least one, none of them the
+    /// label.
+    pub features: Vec<Located<SvmFeature>>,
+    /// `label`.
+    pub label: SvmLabel,
+    /// `lambda` (0.001): the weight of the regulariser, > 0.
+    pub lambda: f64,
+    /// `intercept` (`regularised`).
+    pub intercept: SvmIntercept,
+}
+
+impl Svm {
+    /// How many numbers its hyperplane has.
+    pub fn numbers(&self) -> usize {
+        self.features.len() + usize::from(self.intercept == SvmIntercept::Regularised)
+    }
+}
+
+/// A column and its public bounds, low < high.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SvmFeature {
+    /// Its name.
+    pub name: String,
+    /// The bounds.
+    pub bounds: (f64, f64),
+}
+
+/// The column of the label and its two values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SvmLabel {
+    /// `column`.
+    pub column: Located<String>,
+    /// `positive` (1).
+    pub positive: f64,
+    /// `negative` (-1): another value.
+    pub negative: f64,
+}
+
+/// What becomes of the intercept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SvmIntercept {
+    /// `regularised`: like a weight.
+    #[default]
+    Regularised,
+    /// `none`.
+    None,
+}
+
+/// The private records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SvmRecords {
+    /// `data`: the path of a CSV file, as written.
+    pub data: Located<String>,
+    /// `test`: records to score hyperplanes on, private too.
+    pub test: Option<Located<String>>,
+}
+
+/// Reads the keys of `[problem]` beside `model`.
+pub(super) fn read(table: &mut Table) -> Result<Svm, ReadError> {
+    let records = table.required("records", "records = 4500")?;
+    let records = records.locate(records.count(2, MAX_COUNT)?);
+    let label = read_label(table.required("label", "label = { column = \"class\" }")?)?;
+    let features = read_features(
+        table.required("features", "features = { wind = [0.0, 25.0] }")?,
+        &label,
+    )?;
+    Ok(Svm {
+        records,
+        features,
+        label,
+        lambda: match table.optional("lambda") {
+            None => 1e-3,
+            Some(lambda) => lambda.positive()?,
+        },
+        intercept: match table.optional("intercept") {
+            None => SvmIntercept::default(),
+            Some(item) if item.text()? == "free" => {
+                return Err(item
+                    .error("an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that")
+                    .with_help("intercept = \"regularised\", or \"none\""));
+            }
+            Some(item) => item.choice(&[
+                ("regularised", SvmIntercept::Regularised),
+                ("none", SvmIntercept::None),
+            ])?,
+        },
+    })
+}
+
+/// Reads the keys of `[private]` beside `adjacency`.
+pub(super) fn read_records(table: &mut Table) -> Result<SvmRecords, ReadError> {
+    Ok(SvmRecords {
+        data: table.required("data", "data = \"records.csv\"")?.words()?,
+        test: match table.optional("test") {
+            None => None,
+            Some(test) => Some(test.words()?),
+        },
+    })
+}
+
+fn read_label(item: Item) -> Result<SvmLabel, ReadError> {
+    let mut table = item.table("`label`")?;
+    table.known(&["column", "positive", "negative"])?;
+    let column = table.required("column", "column = \"class\"")?.words()?;
+    let positive = match table.optional("positive") {
+        None => 1.0,
+        Some(value) => value.number()?,
+    };
+    let negative = match table.optional("negative") {
+        None => -1.0,
+        Some(value) => {
+            let number = value.number()?;
+            if number == positive {
+                return Err(value.error(format!(
+                    "{value} must differ from `positive`, found {number:?} for both"
+                )));
+            }
+            number
+        }
+    };
+    if positive == negative {
+        return Err(item.error(format!(
+            "`positive` must differ from `negative`, which is {negative:?} unless it is given"
+        )));
+    }
+    Ok(SvmLabel {
+        column,
+        positive,
+        negative,
+    })
+}
+
+fn read_features(item: Item, label: &SvmLabel) -> Result<Vec<Located<SvmFeature>>, ReadError> {
+    let table = item.table("`features`")?;
+    let mut features = Vec::new();
+    for (name, _, bounds) in table.entries() {
+        if name == label.column.value {
+            return Err(bounds.error(format!("{} is the label", quoted(name))));
+        }
+        if name.trim().is_empty() || name.contains(['[', ']']) || name.chars().any(char::is_control)
+        {
+            return Err(bounds.error(format!(
+                "the feature name {} must not be empty or contain brackets",
+                quoted(name)
+            )));
+        }
+        let (low, high) = match bounds.numbers()?[..] {
+            [low, high] if low < high => (low, high),
+            [low, high] => {
+                return Err(bounds.error(format!(
+                    "the bounds of {} must increase, found [{low:?}, {high:?}]",
+                    quoted(name)
+                )));
+            }
+            ref other => {
+                return Err(bounds.error(format!(
+                    "the bounds of {} must be two numbers, found {}",
+                    quoted(name),
+                    other.len()
+                )));
+            }
+        };
+        features.push(bounds.locate(SvmFeature {
+            name: name.into(),
+            bounds: (low, high),
+        }));
+    }
+    if features.is_empty() {
+        return Err(item.error("`features` must not be empty"));
+    }
+    Ok(features)
+}
