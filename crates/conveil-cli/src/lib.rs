@@ -19,6 +19,7 @@ pub mod model;
 mod private_file;
 mod release;
 mod study;
+mod study_learning;
 mod svm;
 mod svm_compare;
 mod terminal;

@@ -11,6 +11,7 @@ use conveil_studies::{cvar, density, paper};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
+use crate::study_learning::{self, ClassifierArguments, SvmArguments};
 use crate::terminal::Terminal;
 
 /// Pixels of a PNG for each unit of the figure.
@@ -30,6 +31,16 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study density --csv densities.csv --figure densities.svg"
     )]
     Density(DensityArguments),
+    /// Section 4.2.1: the hyperplane of a support vector machine, on synthetic classes
+    #[command(
+        after_help = "Example:\n  conveil study svm --lambda 1e-5,1e-3 --figure hyperplanes.svg"
+    )]
+    Svm(SvmArguments),
+    /// Table 3: which demands a network can meet, told by a private classifier; or your own records
+    #[command(
+        after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
+    )]
+    Classifier(ClassifierArguments),
 }
 
 /// `study opf`.
@@ -141,14 +152,14 @@ pub(crate) struct DensityArguments {
 
 /// The figure of a study.
 #[derive(Debug, Args)]
-struct Drawn {
+pub(crate) struct Drawn {
     /// Draw the result to this file; its ending says how
     #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = figure_file)]
     figure: Option<PathBuf>,
 }
 
 impl Drawn {
-    fn write(&self, figure: impl FnOnce() -> Figure) -> Result<(), Failure> {
+    pub(crate) fn write(&self, figure: impl FnOnce() -> Figure) -> Result<(), Failure> {
         let Some(path) = &self.figure else {
             return Ok(());
         };
@@ -186,6 +197,8 @@ impl Studied {
             Studied::Opf(arguments) => arguments.output,
             Studied::Cvar(arguments) => arguments.output,
             Studied::Density(arguments) => arguments.output,
+            Studied::Svm(arguments) => arguments.output,
+            Studied::Classifier(arguments) => arguments.output,
         }
     }
 }
@@ -196,6 +209,8 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Opf(arguments) => opf(arguments, terminal, cancel),
         Studied::Cvar(arguments) => cvar(arguments, terminal, cancel),
         Studied::Density(arguments) => density(arguments, terminal, cancel),
+        Studied::Svm(arguments) => study_learning::svm(arguments, terminal, cancel),
+        Studied::Classifier(arguments) => study_learning::classifier(arguments, terminal, cancel),
     }
 }
 
@@ -297,7 +312,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// A built-in network, or one from a MATPOWER file.
-fn network(name: &str) -> Result<Network, Failure> {
+pub(crate) fn network(name: &str) -> Result<Network, Failure> {
     let name = name.trim();
     let path = Path::new(name);
     if path.extension().is_some_and(|end| end == "m") {
@@ -312,7 +327,7 @@ fn network(name: &str) -> Result<Network, Failure> {
     })
 }
 
-fn below_half(text: &str) -> Result<f64, String> {
+pub(crate) fn below_half(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value < 0.5 => Ok(value),
         _ => Err("must lie strictly between 0 and 0.5".into()),

@@ -208,3 +208,57 @@ impl Audited {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_counts_pairs_within_the_claim_and_halved_noise_doubles_the_loss() {
+        let privacy = Privacy::laplace(1.0);
+        // Losses 0.1, 0.2, …, 2.0 at scale 1.
+        let moved: Vec<f64> = (1..=20).map(|i| 0.1 * f64::from(i)).collect();
+        let audit = |scale: f64| {
+            let law = Law::laplace(scale).unwrap();
+            Audited::of(&moved, Some(3.0), &privacy, &law, 0.9).unwrap()
+        };
+        let enough = audit(1.8);
+        assert!((enough.audited_epsilon - 1.0).abs() < 1e-12);
+        assert_eq!((enough.share_within, enough.pairs), (0.9, 20));
+        assert!((enough.worst_epsilon.unwrap() - 3.0 / 1.8).abs() < 1e-12);
+        let halved = audit(0.9);
+        assert!((halved.audited_epsilon - 2.0).abs() < 1e-12);
+        assert_eq!(halved.share_within, 0.45);
+    }
+
+    #[test]
+    fn noise_far_larger_than_the_weights_guesses_and_none_is_exact() {
+        let svm = Svm::of(
+            4,
+            vec![conveil_models::svm::Feature::within("x", -1.0, 1.0)],
+        )
+        .build()
+        .unwrap();
+        let test = Examples {
+            features: (0..200)
+                .map(|i| vec![f64::from(i) / 100.0 - 0.995])
+                .collect(),
+            labels: (0..200).map(|i| i >= 100).collect(),
+        };
+        let accuracy = |scale: f64| {
+            let nominal = Nominal {
+                weights: vec![1.0, 0.0],
+                law: Law::laplace(scale).unwrap(),
+            };
+            let batch = Batch::new();
+            nominal.accuracy(&svm, &test, (4000, 1), &batch).unwrap()
+        };
+        let exact = accuracy(1e-9);
+        assert_eq!((exact.mean, exact.std), (100.0, 0.0));
+        // A symmetric law around next to nothing: half of the records, whatever the records. Each draw scores between
+        // 0 and 100%: Hoeffding with 4000 draws and a false-alarm rate of 1e-6 leaves 4.3 points.
+        let guess = accuracy(1e6);
+        assert!((guess.mean - 50.0).abs() < 4.3, "{guess:?}");
+        assert!(guess.std > 20.0, "{guess:?}");
+    }
+}

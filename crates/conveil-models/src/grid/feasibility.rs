@@ -58,12 +58,7 @@ pub struct LabelledDemands {
 
 impl DemandRays {
     /// Draws so many directions and solves a program for each.
-    pub fn draw(
-        network: &Network,
-        records: usize,
-        seed: u64,
-        batch: &Batch<'_>,
-    ) -> Result<Self> {
+    pub fn draw(network: &Network, records: usize, seed: u64, batch: &Batch<'_>) -> Result<Self> {
         let opf = Opf::of(network.clone()).build()?;
         let nominal = opf.nominal();
         // Where the solver has trouble with one form, the other may serve.

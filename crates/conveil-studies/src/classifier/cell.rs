@@ -1,5 +1,6 @@
 //! One dataset: every mode, every strategy.
 
+use conveil::Result;
 use conveil::ask::{
     Adjacency, Ask, Bound, Calibration, MapKind, Privacy, Request, SampleSize, Sampled, Universe,
 };
@@ -9,12 +10,13 @@ use conveil::noise::{Sampler, pair_samples_exact, pair_samples_paper};
 use conveil::plan::Plan;
 use conveil::sensitivity::Pairs;
 use conveil::solve::{self, Batch};
-use conveil::Result;
 use conveil_models::svm::{Feature, Intercept, Labels, Svm};
 
 use super::data::Dataset;
 use super::{Mode, Row, Settings};
-use crate::hyperplane::{Audited, Examples, FRESH, Nominal, is_local, movements, tolerant, without_noise};
+use crate::hyperplane::{
+    Audited, Examples, FRESH, Nominal, is_local, movements, tolerant, without_noise,
+};
 use crate::paper;
 
 /// Where the private records lie inside their public universe.
@@ -24,11 +26,7 @@ const MEMBER: u64 = 9 << 40;
 const PROVEN: u64 = 5;
 
 /// All rows of a dataset.
-pub(super) fn rows(
-    dataset: &Dataset,
-    settings: &Settings,
-    batch: &Batch<'_>,
-) -> Result<Vec<Row>> {
+pub(super) fn rows(dataset: &Dataset, settings: &Settings, batch: &Batch<'_>) -> Result<Vec<Row>> {
     let (mut rows, etas) = (Vec::new(), &settings.etas);
     if let Some(lambda) = settings.lambdas.first() {
         rows = Cell::new(dataset, settings, (Mode::Paper, *lambda), batch)?.rows(etas)?;

@@ -44,11 +44,7 @@ pub(super) fn of(source: &Source, settings: &Settings, batch: &Batch<'_>) -> Res
     }
 }
 
-fn generated(
-    network: &Network,
-    settings: &Settings,
-    batch: &Batch<'_>,
-) -> Result<Vec<Dataset>> {
+fn generated(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<Vec<Dataset>> {
     let count = settings.records + settings.test_records;
     let rays = DemandRays::draw(network, count, settings.seed, batch)?;
     let most = settings.infeasible_shares.iter();

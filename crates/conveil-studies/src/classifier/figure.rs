@@ -64,16 +64,16 @@ impl Table {
             shape: Shape::Dash,
         };
         panel = panel
-            .with(
-                Series::new(Colour::Green, dashes(&|r| r.accuracy_mean)).label("non-private"),
-            )
+            .with(Series::new(Colour::Green, dashes(&|r| r.accuracy_mean)).label("non-private"))
             .with(Series::new(Colour::Grey, dashes(&|r| Some(r.majority))).label("majority class"));
         let mut add = |label: String, colour: Colour, rows: Vec<(f64, &Row)>| {
             let points: Vec<(f64, f64, f64)> = rows
                 .iter()
                 .filter_map(|(x, r)| Some((*x, r.accuracy_mean?, r.accuracy_std?)))
                 .collect();
-            let spread = points.iter().map(|(x, m, s)| (*x, m - s, (m + s).min(100.0)));
+            let spread = points
+                .iter()
+                .map(|(x, m, s)| (*x, m - s, (m + s).min(100.0)));
             let spread = Mark::Intervals {
                 points: spread.collect(),
             };

@@ -185,7 +185,7 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// Runs the study, dataset by dataset; the batch's progress counts datasets.
+/// Runs the study: makes the datasets, then all of them in parallel; the batch's progress counts datasets.
 pub fn run(sources: &[Source], settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
     settings.validate()?;
     let inner = Batch::new().cancel(batch.cancel_flag().clone());
@@ -193,10 +193,12 @@ pub fn run(sources: &[Source], settings: &Settings, batch: &Batch<'_>) -> Result
     for source in sources {
         datasets.extend(data::of(source, settings, &inner)?);
     }
-    // One after the other: the solves of one dataset keep all cores busy, and its program is large.
+    let found = batch.run(datasets.len(), |i| {
+        cell::rows(&datasets[i], settings, &inner)
+    })?;
     let mut rows = Vec::new();
-    for dataset in &datasets {
-        rows.extend(cell::rows(dataset, settings, &inner)?);
+    for dataset in found {
+        rows.extend(dataset?);
     }
     Ok(Table {
         study: "classifier",

@@ -1,18 +1,21 @@
 //! One cell: a mode at one λ, on one world of records.
 
-use conveil::ask::{Adjacency, Ask, Bound, MapKind, Privacy, Request, SampleSize, Sampled, Universe};
+use conveil::ask::{
+    Adjacency, Ask, Bound, MapKind, Privacy, Request, SampleSize, Sampled, Universe,
+};
 use conveil::audit::Audit;
 use conveil::chance::{Choice, Feasibility};
 use conveil::noise::{Factor, Law, Sampler, pair_samples_paper};
 use conveil::plan::Plan;
-use conveil::program::DataMap;
 use conveil::sensitivity::Pairs;
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
 use conveil_models::svm::{Feature, Intercept, Labels, Svm};
 
 use super::{BEST_OUTPUT, Mode, Row, Settings, points};
-use crate::hyperplane::{Accuracy, Audited, Examples, FRESH, Nominal, is_local, movements, tolerant, without_noise};
+use crate::hyperplane::{
+    Accuracy, Audited, Examples, FRESH, Nominal, is_local, movements, tolerant, without_noise,
+};
 use crate::paper;
 
 /// The world that stands for public data of the same law.
@@ -294,12 +297,7 @@ impl<'a> Cell<'a> {
         })
     }
 
-    fn output_row(
-        &self,
-        sensitivity: f64,
-        output: &Nominal,
-        searched: Option<f64>,
-    ) -> Result<Row> {
+    fn output_row(&self, sensitivity: f64, output: &Nominal, searched: Option<f64>) -> Result<Row> {
         let map = |theta: &[f64]| self.without_noise(theta);
         let audited = self.audited(&map, searched, &output.law)?;
         Ok(Row {

@@ -119,8 +119,5 @@ fn line(weights: &[f64], middle: f64, half: f64) -> [(f64, f64); 2] {
     let step = (b - middle * (w1 + w2)) / square;
     let (x, y) = (middle + step * w1, middle + step * w2);
     let far = 4.0 * half / square.sqrt();
-    [
-        (x - far * w2, y + far * w1),
-        (x + far * w2, y - far * w1),
-    ]
+    [(x - far * w2, y + far * w1), (x + far * w2, y - far * w1)]
 }
