@@ -3,6 +3,8 @@
 //! - [`opf`]: Table 1, private cost queries of the optimal power flow under every strategy.
 //! - [`cvar`]: Table 2, the risk of a private generation query.
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
+//! - [`svm`]: Section 4.2.1, the hyperplane of a support vector machine on synthetic classes.
+//! - [`classifier`]: Table 3, which demands a network can meet, told by a private classifier.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
@@ -16,7 +18,7 @@
 pub mod classifier;
 pub mod cvar;
 pub mod density;
-pub mod hyperplane;
+mod hyperplane;
 pub mod opf;
 pub mod paper;
 mod patience;

@@ -87,13 +87,14 @@ fn heading(mode: Mode) -> &'static str {
     }
 }
 
-/// About four digits.
+/// About three digits; rounding errors are nothing.
 fn significant(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         size if size >= 0.1 => format!("{value:.2}"),
-        0.0 => "0".into(),
-        _ => format!("{value:.1e}"),
+        size if size >= 0.001 => format!("{value:.3}"),
+        size if size >= 1e-9 => format!("{value:.1e}"),
+        _ => "0".into(),
     }
 }
