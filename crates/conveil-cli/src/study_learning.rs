@@ -83,7 +83,7 @@ pub(crate) struct ClassifierArguments {
     /// Its test records
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
     test_records: u64,
-    /// The weights λ of the regulariser; paper mode takes the first alone
+    /// The weights λ of the regulariser; paper mode takes the first, certified mode the last
     #[arg(long, value_name = "L,L,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = positive, default_value = "1e-5,1e-3")]
     lambda: Vec<f64>,
     /// The privacy parameter ε
@@ -101,12 +101,12 @@ pub(crate) struct ClassifierArguments {
     #[command(flatten)]
     sizes: Sizes,
     /// Fresh pairs of the audit
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pairs: u64,
     /// Solves of its adversarial search, in calibrated mode; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     search: u64,
-    /// Calibrated and certified mode on every dataset and at every η
+    /// Calibrated and certified mode on every dataset, at every η and λ
     #[arg(long)]
     full: bool,
     #[command(flatten)]

@@ -1,32 +1,33 @@
-//! The envelope on real networks: what it promises, for the data themselves wherever they were not corrected.
+//! The envelope on real networks: what it promises, and for which noise it fits no demand at all.
 
-use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
+mod asking;
+
+use asking::{ALPHAS, bounded, declared, enveloped};
+use conveil::Error;
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
 use conveil::program::DataMap;
 use conveil::solve::{Batch, Settings, solve_checked};
-use conveil::{Error, Result};
-use conveil_grid::{Network, builtin};
-use conveil_models::grid::{LoadBounds, Opf};
+use conveil_grid::builtin;
+use conveil_models::grid::Opf;
 
-fn bounded(name: &str) -> Opf {
-    let network = Network::builtin(name).unwrap();
-    Opf::of(network)
-        .bounds(LoadBounds::Relative(0.3))
-        .build()
-        .unwrap()
-}
+/// Where the noise at ε = 1 and η = 1% fits no demand within ±30% of nominal: a public fact.
+const FITS_NO_DEMAND: [(&str, f64); 2] = [("14_ieee", 10.0), ("30_ieee", 10.0)];
 
-fn ask(alpha: f64) -> Ask {
-    Ask::cost()
-        .adjacency(Adjacency::one_entry(alpha))
-        .privacy(Privacy::laplace(1.0))
-        .feasible(0.99)
-}
-
-fn enveloped(opf: &Opf, alpha: f64) -> Result<Plan<'_>> {
-    let price = opf.largest_cost();
-    Plan::new(opf, ask(alpha).sensitivity(Request::Envelope { price }))
+#[test]
+fn the_noise_fits_some_demand_on_every_network_but_these() {
+    let mut found = Vec::new();
+    for name in builtin::names() {
+        let opf = bounded(name);
+        for alpha in ALPHAS {
+            match enveloped(&opf, alpha, 1.0) {
+                Ok(_) => {}
+                Err(Error::NoiseDoesNotFit(_)) => found.push((name, alpha)),
+                Err(other) => panic!("{name} at α = {alpha}: {other}"),
+            }
+        }
+    }
+    assert_eq!(found, FITS_NO_DEMAND);
 }
 
 /// Pairs of each network: a thousand in full mode.
@@ -37,61 +38,125 @@ fn pairs() -> usize {
     }
 }
 
-#[test]
-fn values_of_neighbouring_demands_differ_by_at_most_price_times_alpha() {
-    for name in builtin::names() {
-        let opf = bounded(name);
-        let alpha = 1.0;
-        let plan = match enveloped(&opf, alpha) {
-            Ok(plan) => plan,
-            Err(Error::NoiseDoesNotFit(_)) => {
-                println!("{name}: this noise fits no demand");
-                continue;
-            }
-            Err(e) => panic!("{name}: {e}"),
-        };
-        let bound = plan.guarantee().sensitivity();
-        let nominal = opf.nominal();
-        let moved = Batch::new()
-            .run(pairs(), |index| {
-                let mut sampler = Sampler::new(9, index as u64);
-                let here: Vec<f64> = nominal
-                    .iter()
-                    .map(|d| d * (0.7 + 0.6 * sampler.uniform()))
-                    .collect();
-                let mut there = here.clone();
-                let entry = (sampler.uniform() * here.len() as f64) as usize % here.len();
-                there[entry] += if sampler.uniform() < 0.5 {
-                    alpha
-                } else {
-                    -alpha
-                };
-                let value = |theta: &[f64]| plan.released().at(theta).map(|d| d.answer[0]);
-                let with_noise = (value(&here).unwrap() - value(&there).unwrap()).abs();
-                // Without noise: the same program without its chance constraint.
-                let plain = |theta: &[f64]| {
-                    let program = plan.released().map().at(theta).unwrap();
-                    solve_checked(&program, &Settings::default()).unwrap()
-                };
-                let (a, b) = (plain(&here), plain(&there));
-                let without = (a.objective - b.objective).abs() - a.residuals.gap - b.residuals.gap;
-                with_noise.max(without)
-            })
-            .unwrap();
-        let largest = moved.into_iter().fold(0.0, f64::max);
-        println!(
-            "{name}: {largest:.4} of {bound:.4}, tightness {:.3}",
-            largest / bound
-        );
-        assert!(largest <= bound, "{name}: {largest} > {bound}");
+/// The change of a value between two adjacent demands, less what the two solves are verified to be off by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    with_noise: f64,
+    without: f64,
+}
+
+/// Pair `index` of demands within ±30% of nominal, one load of which differs by α.
+fn adjacent(opf: &Opf, alpha: f64, index: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut sampler = Sampler::new(9, index as u64);
+    let nominal = opf.nominal();
+    let demands = nominal.iter();
+    let here: Vec<f64> = demands
+        .map(|d| d * (0.7 + 0.6 * sampler.uniform()))
+        .collect();
+    let mut there = here.clone();
+    let entry = (sampler.uniform() * here.len() as f64) as usize % here.len();
+    let sign = if sampler.uniform() < 0.5 { 1.0 } else { -1.0 };
+    there[entry] += sign * alpha;
+    (here, there)
+}
+
+fn moved(plan: &Plan<'_>, here: &[f64], there: &[f64]) -> Moved {
+    let chance_constrained = |theta: &[f64]| {
+        let decided = plan.released().at(theta).unwrap();
+        (decided.answer[0], decided.proven_error.unwrap())
+    };
+    // Without noise: the same program without its chance constraint.
+    let plain = |theta: &[f64]| {
+        let program = plan.released().map().at(theta).unwrap();
+        let solution = solve_checked(&program, &Settings::default()).unwrap();
+        (solution.objective, solution.residuals.gap)
+    };
+    let change = |value: &dyn Fn(&[f64]) -> (f64, f64)| {
+        let ((a, gap_a), (b, gap_b)) = (value(here), value(there));
+        (a - b).abs() - gap_a - gap_b
+    };
+    Moved {
+        with_noise: change(&chance_constrained),
+        without: change(&plain),
     }
+}
+
+/// |v_π(d) − v_π(d')| ≤ π·α + the verified gaps, with and without the chance constraint. Returns the largest change in
+/// units of π·α.
+fn values_differ_by_at_most_price_times_alpha(name: &str, epsilon: f64) -> f64 {
+    let alpha = 1.0;
+    let opf = bounded(name);
+    let plan = enveloped(&opf, alpha, epsilon).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let bound = opf.largest_cost() * alpha;
+    let found = Batch::new()
+        .run(pairs(), |index| {
+            let (here, there) = adjacent(&opf, alpha, index);
+            moved(&plan, &here, &there)
+        })
+        .unwrap();
+    let largest = |part: fn(&Moved) -> f64| found.iter().map(part).fold(0.0, f64::max) / bound;
+    let (with_noise, without) = (largest(|m| m.with_noise), largest(|m| m.without));
+    println!(
+        "{name}, ε = {epsilon}: over {} pairs at most {with_noise:.9}·πα with noise, {without:.9}·πα without",
+        found.len()
+    );
+    assert!(with_noise <= 1.0, "{name}: {with_noise}·πα with noise");
+    assert!(without <= 1.0, "{name}: {without}·πα without noise");
+    with_noise.max(without)
+}
+
+/// A test for each network, so that the slow ones can be run alone.
+macro_rules! pairs_of {
+    ($($test:ident: $name:literal at $epsilon:literal;)*) => {
+        $(#[test]
+        fn $test() {
+            values_differ_by_at_most_price_times_alpha($name, $epsilon);
+        })*
+
+        #[test]
+        fn every_network_has_its_pairs() {
+            let tested = [$($name),*];
+            assert!(builtin::names().eq(tested), "{tested:?}");
+        }
+    };
+}
+
+pairs_of! {
+    pairs_of_3_lmbd: "3_lmbd" at 1.0;
+    pairs_of_5_pjm: "5_pjm" at 1.0;
+    pairs_of_14_ieee: "14_ieee" at 1.0;
+    pairs_of_24_ieee_rts: "24_ieee_rts" at 1.0;
+    pairs_of_30_ieee: "30_ieee" at 1.0;
+    pairs_of_39_epri: "39_epri" at 1.0;
+    pairs_of_57_ieee: "57_ieee" at 1.0;
+    pairs_of_73_ieee_rts: "73_ieee_rts" at 1.0;
+    pairs_of_89_pegase: "89_pegase" at 1.0;
+    pairs_of_118_ieee: "118_ieee" at 1.0;
+}
+
+/// A demand at which the solver stops at a gap of 5.6e-7 however the program is posed: a solve around that point goes
+/// on. An answer that depends on luck would tell about the data.
+#[test]
+fn a_demand_that_is_hard_to_solve_is_answered_too() {
+    let opf = bounded("89_pegase");
+    let plan = enveloped(&opf, 1.0, 1.0).unwrap();
+    let (here, there) = adjacent(&opf, 1.0, 738);
+    let found = moved(&plan, &here, &there);
+    let bound = opf.largest_cost();
+    assert!(found.with_noise.max(found.without) <= bound, "{found:?}");
+}
+
+/// The bound has no slack to hide in: on 3_lmbd some pair moves the value by all of π·α.
+#[test]
+fn a_bound_of_nine_tenths_would_be_broken() {
+    assert!(values_differ_by_at_most_price_times_alpha("3_lmbd", 1.0) > 0.9);
 }
 
 #[test]
 fn at_nominal_demand_the_largest_cost_as_a_price_changes_nothing() {
-    for name in ["5_pjm", "14_ieee", "24_ieee_rts", "57_ieee", "89_pegase"] {
+    for name in asking::OF_THE_PAPER {
         let opf = bounded(name);
-        let plan = enveloped(&opf, 1.0).unwrap();
+        let plan = enveloped(&opf, 1.0, 1.0).unwrap();
         let theta = opf.nominal();
         let plain = solve_checked(&opf.at(&theta).unwrap(), &Settings::default()).unwrap();
         let with = plan.released().map().at(&theta).unwrap();
@@ -103,77 +168,30 @@ fn at_nominal_demand_the_largest_cost_as_a_price_changes_nothing() {
     }
 }
 
-/// On draws inside the box the dispatch meets every row for the real demand and costs the released number.
+/// 30_ieee at α = 3: the noise fits no dispatch for the network's own demand, and a price ties c_max.
 #[test]
-fn dispatches_meet_the_real_demand_and_cost_what_was_released() {
-    for name in ["5_pjm", "14_ieee", "24_ieee_rts", "57_ieee", "89_pegase"] {
-        let opf = bounded(name);
-        let theta = opf.nominal();
-        let declared = ask(1.0).sensitivity(Request::Declared {
-            bound: Bound::PerAlpha(opf.largest_cost()),
-            reason: "the largest cost of a unit".into(),
-        });
-        for plan in [
-            Plan::new(&opf, declared).unwrap(),
-            enveloped(&opf, 1.0).unwrap(),
-        ] {
-            let decided = plan.released().at(&theta).unwrap();
-            let own = plan.released().own_view(decided.clone(), &theta).unwrap();
-            let program = opf.at(&theta).unwrap();
-            let set = plan.released().design().boxes()[0];
-            let scale = program.b().iter().fold(1.0f64, |m, v| m.max(v.abs()));
-            let mut sampler = Sampler::new(3, 0);
-            for _ in 0..10_000 {
-                let zeta = set.lower + (set.upper - set.lower) * sampler.uniform();
-                let answer = decided.answer[0] + zeta;
-                // The noise that the answer shows.
-                let shown = answer - plan.released().query().apply(&decided.mean)[0];
-                let moved = own.recourse.apply(&[shown]);
-                let x: Vec<f64> = own.mean.iter().zip(&moved).map(|(m, d)| m + d).collect();
-                let (violation, row) = program.worst_violation(&program.slack(&x));
-                assert!(violation <= 1e-6 * scale, "{name}: {violation} at {row:?}");
-                let cost: f64 = program.q().iter().zip(&x).map(|(q, x)| q * x).sum();
-                assert!(
-                    (cost - answer).abs() <= 1e-6 * answer.abs(),
-                    "{name}: {cost} {answer}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn noise_that_does_not_fit_is_not_helped_by_an_envelope() {
-    let opf = bounded("14_ieee");
-    match enveloped(&opf, 10.0) {
-        Err(Error::NoiseDoesNotFit(_)) => {}
-        Ok(plan) => {
-            let found = plan.released().at(&opf.nominal());
-            // Other demands may have room for this noise: then the report says what that means for the real ones.
-            let decided = found.unwrap();
-            let correction = decided.correction.unwrap();
-            println!("14_ieee at α = 10: {correction:?}");
-            assert!(!correction.at_the_data && correction.distance > 0.0);
-            let report = plan.curate(&opf.nominal()).unwrap();
-            let measured = report.report().infeasible_at_the_data.unwrap();
-            assert!(measured.probability() > 0.01, "{measured}");
-        }
-        Err(e) => panic!("{e}"),
-    }
-}
-
-#[test]
-fn a_price_that_ties_is_told_apart_from_a_correction() {
-    // On 30_ieee a price of the network ties with c_max.
+fn the_report_tells_what_a_correction_means_for_the_real_demand() {
     let opf = bounded("30_ieee");
-    let plan = enveloped(&opf, 3.0).unwrap();
+    let own = Plan::new(&opf, declared(&opf, 3.0)).unwrap();
+    let own = own.released().at(&opf.nominal());
+    assert!(matches!(own, Err(Error::NoiseDoesNotFit(_))), "{own:?}");
+    let plan = enveloped(&opf, 3.0, 1.0).unwrap();
     let report = plan.curate(&opf.nominal()).unwrap();
     let report = report.report();
     let correction = report.correction.as_ref().unwrap();
     println!("{correction:?}, infeasible {}", report.empirical);
-    if correction.at_the_data {
-        assert!(report.empirical.probability() <= 0.01);
-    } else {
-        assert!(report.infeasible_at_the_data.is_some());
-    }
+    // The promise is kept for the corrected demand; the real one has a balance that every dispatch misses.
+    assert!(report.empirical.probability() <= 0.01 + 1e-9);
+    assert!(!correction.at_the_data && correction.distance > 1.0);
+    let moved = correction.moved.iter().map(|(_, was, is)| (was - is).abs());
+    assert!((moved.sum::<f64>() - correction.distance).abs() < 1e-6 * correction.distance);
+    let at_the_data = report.infeasible_at_the_data.as_ref().unwrap();
+    assert_eq!(at_the_data.probability(), 1.0);
+    // Where the noise fits, at α = 1, the second solve at the real demand breaks the tie.
+    let plan = enveloped(&opf, 1.0, 1.0).unwrap();
+    let report = plan.curate(&opf.nominal()).unwrap();
+    let report = report.report();
+    println!("{:?}", report.correction);
+    assert!(report.correction.as_ref().unwrap().at_the_data);
+    assert!(report.empirical.probability() <= 0.01 + 1e-9);
 }

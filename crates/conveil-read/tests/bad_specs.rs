@@ -66,10 +66,10 @@ fn mistakes_in_sections_and_versions() {
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_problem() {
     refused(&[
-        (SMALLEST, r#""conic""#, "\"svm\"",
-            "spec.toml:2:9: model `svm` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
+        (SMALLEST, r#""conic""#, "\"regression\"",
+            "spec.toml:2:9: model `regression` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic` or `opf`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic`, `opf` or `svm`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",
@@ -167,7 +167,7 @@ fn mistakes_in_private() {
 fn mistakes_in_query() {
     refused(&[
         (SMALLEST, r#""cost""#, r#""costs""#,
-            "spec.toml:10:11: `release` must be `identity`, `cost`, `sum`, `weighted`, `rows`, `at-most` or `generation`, found `costs`\n  help: did you mean `cost`?"),
+            "spec.toml:10:11: `release` must be `identity`, `cost`, `sum`, `weighted`, `rows`, `at-most`, `generation` or `weights`, found `costs`\n  help: did you mean `cost`?"),
         (SMALLEST, r#"release = "cost""#, "release = \"cost\"\nvariables = [\"x\"]",
             "spec.toml:11:1: `variables` makes no sense with release `cost`"),
         (SMALLEST, r#"release = "cost""#, r#"release = "weighted""#,
@@ -312,7 +312,7 @@ fn mistakes_in_feasibility() {
         (SMALLEST, "eta = 0.01", "beta = 0.01",
             "spec.toml:15:1: [feasibility] needs `eta`\n  help: for example: eta = 0.01"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"mass box\"",
-            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `sampled-box`, `scenario`, `row-by-row`, `fixed-recourse`, `ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
+            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `sampled-box`, `scenario`, `row-by-row`, `noise-aware-hinge`, `fixed-recourse`, `ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"ball\"",
             "spec.toml:17:10: method `ball` needs mechanism `gaussian`"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"bounded\"",

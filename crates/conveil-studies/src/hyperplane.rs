@@ -138,9 +138,10 @@ pub(crate) fn without_noise(
     theta: &[f64],
     settings: &solve::Settings,
 ) -> Result<Vec<f64>> {
-    let solution = solve::solve_checked(&svm.at(theta)?, settings)?;
-    let rows = svm.query().resolve(svm)?;
-    Ok(rows.apply(&solution.x))
+    let mut solution = solve::solve_checked(&svm.at(theta)?, settings)?;
+    // The weights and the intercept come first, in the query's order.
+    solution.x.truncate(svm.features().len() + 1);
+    Ok(solution.x)
 }
 
 /// How far so many pairs move a map; a pair without an answer is an error.

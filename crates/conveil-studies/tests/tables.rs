@@ -156,8 +156,9 @@ fn an_envelope_at_the_largest_cost_changes_little_at_nominal_demand() {
         ..Settings::default()
     };
     let table = table(&["5_pjm", "14_ieee"], settings);
-    assert!(table.rows.iter().all(|r| r.mode == "certified"));
     let row = table.row("5_pjm", 10.0, "program").unwrap();
+    assert_eq!(row.correction_mwh, Some(0.0));
+    assert!(!table.to_string().contains('*'), "{table}");
     assert!((row.loss_percent.unwrap() - 10.54).abs() < 0.05, "{row:?}");
     let row = table.row("14_ieee", 10.0, "program").unwrap();
     assert_eq!(
@@ -185,6 +186,78 @@ fn a_decision_for_other_demands_counts_as_infeasible() {
     // What is released is the whole objective, the price of the correction included.
     let ratio = row.loss_percent.unwrap() / row.limit_percent.unwrap();
     assert!(ratio > 1.0 && ratio < 1.3, "{ratio}");
+    // The row says how far the demands are that its promise is for, and the table what that means.
+    let distance = row.correction_mwh.unwrap();
+    assert!(distance > 0.1, "{distance}");
+    let text = table.to_string();
+    let starred = text.lines().filter(|l| l.ends_with("ok*")).count();
+    assert_eq!(starred, 1, "{text}");
+    let note = format!(
+        "* 30_ieee at α = 3: the envelope corrected the demands by {distance:.2} MWh in all; that at most 1% is infeasible is promised for the corrected demands, for the network's own it is 100.00%"
+    );
+    assert!(text.lines().any(|l| l == note), "{text}");
+}
+
+#[test]
+fn a_mode_says_what_the_noise_is_calibrated_to() {
+    // 14_ieee has no room at α = 10: its other strategies run on a declared bound, and say so.
+    let settings = Settings {
+        envelope: Some(Price::LargestCost),
+        alphas: vec![3.0, 10.0],
+        draws: 5,
+        ..Settings::default()
+    };
+    let table = table(&["14_ieee"], settings);
+    assert_eq!(table.rows.len(), 2 * 4);
+    for row in &table.rows {
+        let at = format!("{} {}", row.alpha, row.strategy);
+        // The envelope bounds what program perturbation releases, and nothing else.
+        let right = match row.strategy {
+            "program" => "certified",
+            _ => "paper",
+        };
+        assert_eq!(row.mode, right, "{at}");
+    }
+    let infeasible = table.row("14_ieee", 10.0, "program").unwrap();
+    assert_eq!(infeasible.status, "infeasible");
+    assert_eq!(infeasible.correction_mwh, None);
+    // The text has the column too, under its heading.
+    let text = table.to_string();
+    let heading = text.lines().find(|l| l.contains("strategy")).unwrap();
+    let at = heading.split("mode").next().unwrap().chars().count();
+    for row in text.lines().filter(|l| l.contains("14_ieee ")) {
+        let shown: String = row.chars().skip(at).take(9).collect();
+        let right = if row.contains("program") {
+            "certified"
+        } else {
+            "paper    "
+        };
+        assert_eq!(shown, right, "{row}");
+    }
+}
+
+#[test]
+fn linear_costs_have_a_best_split_whatever_they_are_called() {
+    // All costs of 5_pjm are linear, so full costs are the same program; those of 24_ieee_rts are quadratic.
+    let of = |full_costs| {
+        let settings = Settings {
+            full_costs,
+            alphas: vec![3.0],
+            draws: 5,
+            ..Settings::default()
+        };
+        table(&["5_pjm", "24_ieee_rts"], settings)
+    };
+    let (linear, full) = (of(false), of(true));
+    let best = |table: &Table, name: &str| {
+        let row = table.row(name, 3.0, "program").unwrap();
+        row.best_split_percent
+    };
+    let found = best(&full, "5_pjm").unwrap();
+    let right = best(&linear, "5_pjm").unwrap();
+    assert!((found - right).abs() < 1e-6 * right, "{found} {right}");
+    assert!(best(&linear, "24_ieee_rts").is_some());
+    assert_eq!(best(&full, "24_ieee_rts"), None);
 }
 
 #[test]
@@ -264,6 +337,7 @@ fn rows_in_json_have_the_plain_names() {
     for name in [
         "alpha",
         "mode",
+        "correction_mwh",
         "sampled_loss_percent",
         "infeasible_percent",
         "sampled_infeasible_percent",

@@ -36,8 +36,13 @@ pub(super) fn rows(dataset: &Dataset, settings: &Settings, batch: &Batch<'_>) ->
             true => etas.as_slice(),
             false => &etas[..1],
         };
-        for mode in [Mode::Calibrated, Mode::Certified] {
-            for lambda in &settings.lambdas {
+        let lambdas = settings.lambdas.as_slice();
+        let last = match settings.full {
+            true => lambdas,
+            false => &lambdas[lambdas.len().saturating_sub(1)..],
+        };
+        for (mode, lambdas) in [(Mode::Calibrated, lambdas), (Mode::Certified, last)] {
+            for lambda in lambdas {
                 let cell = Cell::new(dataset, settings, (mode, *lambda), batch)?;
                 rows.extend(cell.rows(etas)?);
             }

@@ -45,7 +45,7 @@ pub struct Settings {
     pub records: usize,
     /// Its test records.
     pub test_records: usize,
-    /// λ, fixed without looking at the data; paper mode takes the first alone.
+    /// λ, fixed without looking at the data; paper mode takes the first alone, certified mode the last.
     pub lambdas: Vec<f64>,
     /// ε.
     pub epsilon: f64,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub pairs: u64,
     /// Solves of its adversarial search, for program perturbation in calibrated mode.
     pub search: usize,
-    /// Calibrated and certified mode on every dataset and with every η, not on the balanced ones with the first alone.
+    /// Calibrated and certified mode on every dataset with every η and λ, not on the balanced ones with the first η alone.
     pub full: bool,
     /// The seed of all that is drawn.
     pub seed: u64,
@@ -85,8 +85,8 @@ impl Default for Settings {
             gamma: 0.1,
             beta: 0.1,
             draws: 1000,
-            pairs: 20,
-            search: 40,
+            pairs: 10,
+            search: 20,
             full: false,
             seed: 1,
         }

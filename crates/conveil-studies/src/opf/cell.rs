@@ -1,6 +1,6 @@
 //! One cell of the table: a network at one α, all strategies.
 
-use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
+use conveil::ask::{Adjacency, Ask, Bound, Privacy, Query, Request};
 use conveil::plan::{self, Comparison, Plan};
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
@@ -88,6 +88,8 @@ impl<'a> Cell<'a> {
                         status: "infeasible".into(),
                         ..self.blank(strategy)
                     };
+                } else if settings.envelope.is_some() {
+                    row.correction_mwh = self.correction(&plan)?;
                 }
                 let limit = -scale * (2.0 * settings.eta).ln();
                 let best = self.best_split(&comparison, scale);
@@ -110,16 +112,14 @@ impl<'a> Cell<'a> {
             network,
             alpha: self.alpha,
             strategy,
-            mode: match self.settings.envelope {
-                None => "paper",
-                Some(_) => "certified",
-            },
+            mode: self.mode(strategy),
             status: String::new(),
             loss_percent: None,
             sampled_loss_percent: None,
             infeasible_percent: None,
             sampled_infeasible_percent: None,
             draws: 0,
+            correction_mwh: None,
             tolerance: self.solver.tolerance(),
             limit_percent: None,
             best_split_percent: None,
@@ -127,6 +127,21 @@ impl<'a> Cell<'a> {
             paper_loss_percent: printed.map(|p| p.0),
             paper_infeasible_percent: printed.map(|p| p.1),
         }
+    }
+
+    /// An envelope bounds the value that program perturbation releases. The others perturb the demands or the plain
+    /// optimum, which it does not bound: for them its price is declared, like c_max.
+    fn mode(&self, strategy: &str) -> &'static str {
+        match (self.settings.envelope, strategy) {
+            (Some(_), "program") => "certified",
+            _ => "paper",
+        }
+    }
+
+    /// ‖θ − θ̃‖ of an enveloped decision (M8a), zero where it is for the network's own demands.
+    fn correction(&self, plan: &Plan<'_>) -> Result<Option<f64>> {
+        let correction = plan.released().at(&self.theta)?.correction;
+        Ok(correction.map(|c| if c.at_the_data { 0.0 } else { c.distance }))
     }
 
     /// What one MWh may move the cost by: the envelope's price, or c_max.
@@ -165,7 +180,7 @@ impl<'a> Cell<'a> {
 
     /// M5a: L* = −s·ln(η + √(η² − e^{−R/s})), for R ≥ 2s·ln(1/η) and a linear cost.
     fn best_split(&self, comparison: &Comparison, scale: f64) -> Option<f64> {
-        if self.settings.full_costs {
+        if self.model.cost_query() != Query::Cost {
             return None;
         }
         let (low, high) = comparison.feasible_answers?;

@@ -160,7 +160,8 @@ pub struct Row {
     pub alpha: f64,
     /// input, output, shifted output, program.
     pub strategy: &'static str,
-    /// `paper`: the sensitivity α·c_max is declared, as published. `certified`: the envelope's.
+    /// What the noise is calibrated to. `paper`: as published, α·c_max (or α times the envelope's price) declared for
+    /// the optimum, α itself for the data. `certified`: the envelope's proven bound on what is released.
     pub mode: &'static str,
     /// ok, infeasible, or why there is no number.
     pub status: String,
@@ -174,6 +175,9 @@ pub struct Row {
     pub sampled_infeasible_percent: Option<f64>,
     /// The draws.
     pub draws: u64,
+    /// With an envelope, how far the demands that program perturbation's promise is for are from the network's own, in
+    /// MWh over all loads; zero where they are the same.
+    pub correction_mwh: Option<f64>,
     /// The solver's relative tolerance at which the cell was accepted.
     pub tolerance: f64,
     /// s·ln(1/(2η)) in percent of the optimum: what no method can beat.
@@ -186,6 +190,13 @@ pub struct Row {
     pub paper_loss_percent: Option<f64>,
     /// The paper's infeasibility.
     pub paper_infeasible_percent: Option<f64>,
+}
+
+impl Row {
+    /// Whether the promise is for other demands than the network's own.
+    pub fn is_corrected(&self) -> bool {
+        self.correction_mwh.is_some_and(|distance| distance > 0.0)
+    }
 }
 
 /// Program perturbation with the sampled boxes of several seeds.

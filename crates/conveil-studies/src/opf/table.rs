@@ -30,15 +30,16 @@ impl fmt::Display for Table {
         )?;
         writeln!(
             f,
-            "  {:<12} {:>4} {:<15} {:^26} {:^26} {:>15}",
-            "", "", "", "loss in %", "infeasible in %", "program: in %"
+            "  {:<12} {:>4} {:<15} {:<9} {:^26} {:^26} {:>15}",
+            "", "", "", "", "loss in %", "infeasible in %", "program: in %"
         )?;
         writeln!(
             f,
-            "  {:<12} {:>4} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}  status",
+            "  {:<12} {:>4} {:<15} {:<9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}  status",
             "network",
             "α",
             "strategy",
+            "mode",
             "exact",
             "drawn",
             "paper",
@@ -57,10 +58,11 @@ impl fmt::Display for Table {
             last = &row.network;
             writeln!(
                 f,
-                "  {:<12} {:>4} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}  {}",
+                "  {:<12} {:>4} {:<15} {:<9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}  {}{}",
                 row.network,
                 row.alpha,
                 row.strategy,
+                row.mode,
                 show(row.loss_percent),
                 show(row.sampled_loss_percent),
                 show(row.paper_loss_percent),
@@ -69,7 +71,8 @@ impl fmt::Display for Table {
                 show(row.paper_infeasible_percent),
                 show(row.limit_percent),
                 show(row.best_split_percent),
-                row.status
+                row.status,
+                if row.is_corrected() { "*" } else { "" }
             )?;
             if let Some(boxes) = &row.sampled_boxes {
                 let spread = match (boxes.mean_loss_percent, boxes.std_loss_percent) {
@@ -85,7 +88,31 @@ impl fmt::Display for Table {
         }
         writeln!(
             f,
-            "\nlimit: s·ln(1/(2η)), which no method can beat; best: the best split of the mass box (M5a)"
-        )
+            "\nmode: what the noise is calibrated to; paper: a declared bound on the cost, or α itself on the data; certified: the envelope's bound"
+        )?;
+        writeln!(
+            f,
+            "limit: s·ln(1/(2η)), which no method can beat; best: the best split of the mass box (M5a)"
+        )?;
+        self.write_corrections(f)
+    }
+}
+
+impl Table {
+    /// What stands behind each status with a star: whose demands the promise is for.
+    fn write_corrections(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in self.rows.iter().filter(|row| row.is_corrected()) {
+            let (distance, missed) = (row.correction_mwh, row.infeasible_percent);
+            writeln!(
+                f,
+                "* {} at α = {}: the envelope corrected the demands by {:.2} MWh in all; that at most {}% is infeasible is promised for the corrected demands, for the network's own it is {}",
+                row.network,
+                row.alpha,
+                distance.unwrap_or(0.0),
+                percent_of(self.settings.eta),
+                missed.map_or("unknown".into(), |p| format!("{p:.2}%")),
+            )?;
+        }
+        Ok(())
     }
 }

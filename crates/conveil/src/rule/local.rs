@@ -46,8 +46,8 @@ pub(crate) struct LocalAnswer {
 
 /// The program's rows at θ.
 struct Records {
-    /// R = −A on the weights.
-    rows: Vec<f64>,
+    /// R = −A on the weights, by columns.
+    columns: Vec<f64>,
     /// v of each loss, dense.
     noise: Vec<f64>,
     /// κ of each loss.
@@ -57,6 +57,8 @@ struct Records {
 /// Weights and multipliers of the two hinges of each loss.
 struct Found {
     w: Vec<f64>,
+    /// Rw.
+    margins: Vec<f64>,
     alpha: Vec<(f64, f64)>,
     gap: f64,
 }
@@ -130,13 +132,13 @@ impl LocalRecourse {
     }
 
     fn records(&self, program: &Program, (law, step): (&Law, f64)) -> Result<Records> {
-        let (d, k) = (self.form.weights.len(), self.noises);
-        let rows = self.form.rows(program);
+        let k = self.noises;
+        let columns = self.form.columns(program);
         let mut noise = vec![0.0; k * self.form.losses.len()];
-        for (v, r) in noise.chunks_exact_mut(k).zip(rows.chunks_exact(d)) {
-            for (a, carried) in r.iter().zip(&self.carried) {
-                for &(i, x) in carried {
-                    v[i] -= a * x;
+        for (own, carried) in (columns.chunks_exact(self.form.losses.len())).zip(&self.carried) {
+            for &(i, x) in carried {
+                for (v, r) in noise.chunks_exact_mut(k).zip(own) {
+                    v[i] -= r * x;
                 }
             }
         }
@@ -151,7 +153,11 @@ impl LocalRecourse {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Records { rows, noise, rooms })
+        Ok(Records {
+            columns,
+            noise,
+            rooms,
+        })
     }
 
     fn solve(&self, program: &Program, records: &Records, settings: &Settings) -> Result<Found> {
@@ -166,7 +172,7 @@ impl LocalRecourse {
                 });
             }
         }
-        let problem = self.form.problem(program, records.rows.clone(), hinges);
+        let problem = self.form.problem(program, records.columns.clone(), hinges);
         let found = problem.solve(CLOSE, settings.cancel());
         if settings.cancel().is_raised() {
             return Err(Error::Cancelled);
@@ -179,6 +185,7 @@ impl LocalRecourse {
             alpha: (found.alpha.chunks_exact(2))
                 .map(|pair| (pair[0], pair[1]))
                 .collect(),
+            margins: problem.margins(&found.w),
             w: found.w,
         })
     }
@@ -200,15 +207,18 @@ impl LocalRecourse {
         }
         let mut prices = vec![0.0; program.rows()];
         let mut check = ConeCheck::new(program);
+        let mut coefficients = vec![1.0f64; self.form.losses.len()];
+        for column in records.columns.chunks_exact(coefficients.len()) {
+            (coefficients.iter_mut().zip(column)).for_each(|(m, r)| *m = m.max(r.abs()));
+        }
         for (i, loss) in self.form.losses.iter().enumerate() {
-            let r = &records.rows[i * d..(i + 1) * d];
             let v = &records.noise[i * k..(i + 1) * k];
             let (kappa, b, cost) = (
                 records.rooms[i],
                 program.b()[loss.row],
                 program.q()[loss.slack],
             );
-            let margin = b + r.iter().zip(&found.w).map(|(r, w)| r * w).sum::<f64>();
+            let margin = b + found.margins[i];
             let slack = 0.5 * (kappa - margin).max(0.0) + 0.5 * (-kappa - margin).max(0.0);
             let share = match kappa > 0.0 {
                 true => (1.0 - (margin + slack) / kappa).clamp(0.0, 1.0),
@@ -222,7 +232,7 @@ impl LocalRecourse {
             prices[loss.row] = first + second;
             prices[loss.sign] = cost - first - second;
             check.loss(b, cost, margin, slack, kappa, share, (first, second));
-            check.sizes(r, v, b, kappa, share);
+            check.sizes(coefficients[i], v, b, kappa, share);
         }
         let residuals = check.finish(program, &mean, &prices, &self.form.weights);
         // ½σ²Σ X'PX over the weights.
@@ -317,9 +327,8 @@ impl ConeCheck {
     }
 
     /// What the scales of the residuals need of one record's rows.
-    fn sizes(&mut self, r: &[f64], v: &[f64], b: f64, kappa: f64, share: f64) {
-        let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let (coefficient, moved) = (largest(r).max(1.0), largest(v));
+    fn sizes(&mut self, coefficient: f64, v: &[f64], b: f64, kappa: f64, share: f64) {
+        let moved = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.largest_x = self.largest_x.max(share * moved);
         self.size = self.size.max((1.0 + b.abs()) / coefficient);
         let length = norm(v);
@@ -377,8 +386,7 @@ mod tests {
             let data: Vec<_> = (0..3)
                 .map(|j| m.parameter_within(&format!("x{i} {j}"), -1.0, 1.0))
                 .collect();
-            let margin = data[0].clone() * w.at(0) + data[1].clone() * w.at(1);
-            let margin = margin + data[2].clone() * w.at(2);
+            let margin = data[0] * w.at(0) + data[1] * w.at(1) + data[2] * w.at(2);
             m.at_most(&format!("point {i}"), 1.0, margin + s.at(i));
         }
         for i in 0..records {
@@ -459,6 +467,9 @@ mod tests {
             for spoilt in [false, true] {
                 if spoilt {
                     found.w[1] += 1e-3;
+                    let column = records.columns.chunks_exact(15).nth(1).unwrap();
+                    let moved = found.margins.iter_mut().zip(column);
+                    moved.for_each(|(m, r)| *m += 1e-3 * r);
                     found.alpha[4].0 *= 0.9;
                 }
                 let answer = local.back(&program, &records, &found, plan.law().variance());
@@ -509,7 +520,7 @@ mod tests {
         };
         assert!(verdict(&records, 1.0));
         let shifted = |factor: f64| Records {
-            rows: records.rows.clone(),
+            columns: records.columns.clone(),
             noise: records.noise.clone(),
             rooms: records.rooms.iter().map(|kappa| factor * kappa).collect(),
         };

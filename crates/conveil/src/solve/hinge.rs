@@ -7,7 +7,7 @@
 
 use super::Cancel;
 
-/// The problem. Hinges that share a row stand in one `Hinge` list entry each, in the order of the rows.
+/// The problem. Hinges that share a row of R stand one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct HingeProblem {
     /// Number of weights.
@@ -16,8 +16,8 @@ pub(crate) struct HingeProblem {
     pub(crate) p: Vec<f64>,
     /// q.
     pub(crate) q: Vec<f64>,
-    /// R, dense, by rows.
-    pub(crate) rows: Vec<f64>,
+    /// R, dense, by columns: long columns make long loops.
+    pub(crate) columns: Vec<f64>,
     /// The hinges.
     pub(crate) hinges: Vec<Hinge>,
 }
@@ -49,6 +49,9 @@ pub(crate) struct HingeSolution {
 /// The relative gap that is asked for: as close as the arithmetic allows costs two steps more than 1e-8.
 pub(crate) const CLOSE: f64 = 1e-13;
 
+/// Records at a time in the system, so that their columns stay in the cache.
+const BLOCK: usize = 256;
+
 /// Steps at most.
 const STEPS: u32 = 100;
 
@@ -59,31 +62,34 @@ const FRACTION: f64 = 0.995;
 const PATIENCE: u32 = 8;
 
 impl HingeProblem {
-    fn margins(&self, w: &[f64]) -> Vec<f64> {
-        let each = self.rows.chunks_exact(self.weights);
-        each.map(|row| dot(row, w)).collect()
+    /// Rows of R.
+    fn records(&self) -> usize {
+        self.columns.len() / self.weights
+    }
+
+    /// Rw.
+    pub(crate) fn margins(&self, w: &[f64]) -> Vec<f64> {
+        let mut margins = vec![0.0; self.records()];
+        for (column, w) in self.columns.chunks_exact(self.records()).zip(w) {
+            axpy(&mut margins, *w, column);
+        }
+        margins
+    }
+
+    /// Sums over the hinges of each row.
+    fn by_row(&self, v: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.records()];
+        for (hinge, v) in self.hinges.iter().zip(v) {
+            sums[hinge.row] += v;
+        }
+        sums
     }
 
     /// R'v for v over the hinges.
-    fn pulled(&self, v: impl Iterator<Item = f64>) -> Vec<f64> {
-        let d = self.weights;
-        let mut sum = vec![0.0; d];
-        let mut pending = (usize::MAX, 0.0);
-        let flush = |sum: &mut Vec<f64>, (row, total): (usize, f64)| {
-            if total != 0.0 {
-                axpy(sum, total, &self.rows[row * d..(row + 1) * d]);
-            }
-        };
-        for (hinge, v) in self.hinges.iter().zip(v) {
-            if hinge.row == pending.0 {
-                pending.1 += v;
-            } else {
-                flush(&mut sum, pending);
-                pending = (hinge.row, v);
-            }
-        }
-        flush(&mut sum, pending);
-        sum
+    fn pulled(&self, v: &[f64]) -> Vec<f64> {
+        let sums = self.by_row(v);
+        let columns = self.columns.chunks_exact(self.records());
+        columns.map(|column| dot(column, &sums)).collect()
     }
 
     /// The objective.
@@ -109,7 +115,7 @@ impl HingeProblem {
 
     /// w = P⁻¹(R'α − q) and the dual objective Σαt − ½‖R'α − q‖² in P⁻¹.
     fn dual(&self, factor: &Factor, alpha: &[f64]) -> (Vec<f64>, f64) {
-        let mut g = self.pulled(alpha.iter().copied());
+        let mut g = self.pulled(alpha);
         g.iter_mut().zip(&self.q).for_each(|(g, q)| *g -= q);
         let w = factor.solve(&g);
         let linear: f64 = (self.hinges.iter().zip(alpha))
@@ -119,25 +125,25 @@ impl HingeProblem {
         (w, value)
     }
 
-    /// P + R'DR.
+    /// P + R'DR, the lower triangle.
     fn system(&self, diagonal: &[f64]) -> Vec<f64> {
-        let d = self.weights;
+        let (d, n) = (self.weights, self.records());
+        let sums = self.by_row(diagonal);
         let mut system = self.p.clone();
-        let mut scaled = vec![0.0; d];
-        let mut k = 0;
-        while k < self.hinges.len() {
-            let row = self.hinges[k].row;
-            let mut total = 0.0;
-            while k < self.hinges.len() && self.hinges[k].row == row {
-                total += diagonal[k];
-                k += 1;
-            }
-            let r = &self.rows[row * d..(row + 1) * d];
-            scaled.iter_mut().zip(r).for_each(|(s, r)| *s = total * r);
+        let mut scaled = [0.0; BLOCK];
+        for start in (0..n).step_by(BLOCK) {
+            let end = (start + BLOCK).min(n);
+            let part = |j: usize| &self.columns[j * n + start..j * n + end];
+            let scaled = &mut scaled[..end - start];
             for i in 0..d {
-                // The lower triangle alone.
-                let line = &mut system[i * d..i * d + i + 1];
-                axpy(line, scaled[i], &r[..=i]);
+                let rows = part(i).iter().zip(&sums[start..end]);
+                scaled
+                    .iter_mut()
+                    .zip(rows)
+                    .for_each(|(s, (r, d))| *s = r * d);
+                for j in 0..=i {
+                    system[i * d + j] += dot(scaled, part(j));
+                }
             }
         }
         system
@@ -236,57 +242,14 @@ impl Point {
 
     /// One predictor-corrector step; `None` where the system is singular or nothing moves.
     fn advance(&mut self, problem: &HingeProblem) -> Option<()> {
+        let newton = Newton::new(self, problem)?;
         let m = self.alpha.len();
-        let beta: Vec<f64> = (0..m)
-            .map(|k| problem.hinges[k].cost - self.alpha[k])
-            .collect();
-        // D = 1/(ξ/α + s/β)
-        let diagonal: Vec<f64> = (0..m)
-            .map(|k| 1.0 / (self.surplus[k] / self.alpha[k] + self.slack[k] / beta[k]))
-            .collect();
-        let factor = Factor::of(&problem.system(&diagonal), problem.weights)?;
-        let mut residual = problem.pulled(self.alpha.iter().copied());
-        let pw = times(&problem.p, &self.w);
-        for j in 0..residual.len() {
-            residual[j] -= pw[j] + problem.q[j];
-        }
-        let margins = problem.margins(&self.w);
-        // ξ − s − (r'w − t)
-        let slip: Vec<f64> = (0..m)
-            .map(|k| {
-                let h = &problem.hinges[k];
-                self.surplus[k] - self.slack[k] - (margins[h.row] - h.target)
-            })
-            .collect();
-        let direction = |first: &dyn Fn(usize) -> f64, second: &dyn Fn(usize) -> f64| {
-            let push: Vec<f64> = (0..m)
-                .map(|k| diagonal[k] * (first(k) / self.alpha[k] - second(k) / beta[k] + slip[k]))
-                .collect();
-            let mut right = problem.pulled(push.iter().copied());
-            right.iter_mut().zip(&residual).for_each(|(a, b)| *a += b);
-            let w = factor.solve(&right);
-            let moved = problem.margins(&w);
-            let alpha: Vec<f64> = (0..m)
-                .map(|k| push[k] - diagonal[k] * moved[problem.hinges[k].row])
-                .collect();
-            let slack = (0..m)
-                .map(|k| (second(k) + self.slack[k] * alpha[k]) / beta[k])
-                .collect();
-            let surplus = (0..m)
-                .map(|k| (first(k) - self.surplus[k] * alpha[k]) / self.alpha[k])
-                .collect();
-            Direction {
-                w,
-                alpha,
-                slack,
-                surplus,
-            }
-        };
+        let beta = &newton.beta;
         let mu = self.centre(problem);
-        let affine = direction(&|k| -self.alpha[k] * self.surplus[k], &|k| {
-            -beta[k] * self.slack[k]
-        });
-        let reach = self.reach(&affine, &beta);
+        let first: Vec<f64> = (0..m).map(|k| -self.alpha[k] * self.surplus[k]).collect();
+        let second: Vec<f64> = (0..m).map(|k| -beta[k] * self.slack[k]).collect();
+        let affine = newton.direction(self, problem, &first, &second);
+        let reach = self.reach(&affine, beta);
         let after: f64 = (0..m)
             .map(|k| {
                 let a = self.alpha[k] + reach * affine.alpha[k];
@@ -297,11 +260,14 @@ impl Point {
             .sum::<f64>()
             / (2.0 * m as f64);
         let target = mu * (after / mu).clamp(0.0, 1.0).powi(3);
-        let step = direction(
-            &|k| target - self.alpha[k] * self.surplus[k] - affine.alpha[k] * affine.surplus[k],
-            &|k| target - beta[k] * self.slack[k] + affine.alpha[k] * affine.slack[k],
-        );
-        let reach = FRACTION * self.reach(&step, &beta);
+        let first: Vec<f64> = (0..m)
+            .map(|k| target + first[k] - affine.alpha[k] * affine.surplus[k])
+            .collect();
+        let second: Vec<f64> = (0..m)
+            .map(|k| target + second[k] + affine.alpha[k] * affine.slack[k])
+            .collect();
+        let step = newton.direction(self, problem, &first, &second);
+        let reach = FRACTION * self.reach(&step, beta);
         if !(reach > 1e-12) {
             return None;
         }
@@ -332,6 +298,92 @@ impl Point {
             limit(self.surplus[k], direction.surplus[k]);
         }
         reach
+    }
+}
+
+/// The linearised conditions at a point, everything but w eliminated.
+struct Newton {
+    /// β = c − α.
+    beta: Vec<f64>,
+    /// 1/α and 1/β.
+    inverse: (Vec<f64>, Vec<f64>),
+    /// D = 1/(ξ/α + s/β).
+    diagonal: Vec<f64>,
+    /// P + R'DR.
+    factor: Factor,
+    /// R'α − Pw − q.
+    residual: Vec<f64>,
+    /// ξ − s − (r'w − t).
+    slip: Vec<f64>,
+}
+
+impl Newton {
+    fn new(point: &Point, problem: &HingeProblem) -> Option<Self> {
+        let m = point.alpha.len();
+        let beta: Vec<f64> = (0..m)
+            .map(|k| problem.hinges[k].cost - point.alpha[k])
+            .collect();
+        let inverse: (Vec<f64>, Vec<f64>) = (
+            point.alpha.iter().map(|a| 1.0 / a).collect(),
+            beta.iter().map(|b| 1.0 / b).collect(),
+        );
+        let diagonal: Vec<f64> = (0..m)
+            .map(|k| 1.0 / (point.surplus[k] * inverse.0[k] + point.slack[k] * inverse.1[k]))
+            .collect();
+        let factor = Factor::of(&problem.system(&diagonal), problem.weights)?;
+        let mut residual = problem.pulled(&point.alpha);
+        let pw = times(&problem.p, &point.w);
+        for j in 0..residual.len() {
+            residual[j] -= pw[j] + problem.q[j];
+        }
+        let margins = problem.margins(&point.w);
+        let slip = (problem.hinges.iter().enumerate())
+            .map(|(k, h)| point.surplus[k] - point.slack[k] - (margins[h.row] - h.target))
+            .collect();
+        Some(Newton {
+            beta,
+            inverse,
+            diagonal,
+            factor,
+            residual,
+            slip,
+        })
+    }
+
+    /// The direction with these right-hand sides: α·dξ + ξ·dα = first, β·ds − s·dα = second.
+    fn direction(
+        &self,
+        point: &Point,
+        problem: &HingeProblem,
+        first: &[f64],
+        second: &[f64],
+    ) -> Direction {
+        let m = point.alpha.len();
+        let (by_alpha, by_beta) = &self.inverse;
+        let push: Vec<f64> = (0..m)
+            .map(|k| {
+                self.diagonal[k] * (first[k] * by_alpha[k] - second[k] * by_beta[k] + self.slip[k])
+            })
+            .collect();
+        let mut right = problem.pulled(&push);
+        axpy(&mut right, 1.0, &self.residual);
+        let w = self.factor.solve(&right);
+        let moved = problem.margins(&w);
+        let alpha: Vec<f64> = (problem.hinges.iter().enumerate())
+            .map(|(k, h)| push[k] - self.diagonal[k] * moved[h.row])
+            .collect();
+        let slack = (0..m)
+            .map(|k| (second[k] + point.slack[k] * alpha[k]) * by_beta[k])
+            .collect();
+        let surplus = (0..m)
+            .map(|k| (first[k] - point.surplus[k] * alpha[k]) * by_alpha[k])
+            .collect();
+        Direction {
+            w,
+            alpha,
+            slack,
+            surplus,
+        }
     }
 }
 

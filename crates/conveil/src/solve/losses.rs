@@ -91,27 +91,27 @@ impl HingeForm {
         })
     }
 
-    /// R = −A on the weights, a dense row for each loss.
-    pub(crate) fn rows(&self, program: &Program) -> Vec<f64> {
-        let d = self.weights.len();
+    /// R = −A on the weights, dense by columns: a row for each loss.
+    pub(crate) fn columns(&self, program: &Program) -> Vec<f64> {
+        let n = self.losses.len();
         let mut of_row = vec![usize::MAX; program.rows()];
         for (k, loss) in self.losses.iter().enumerate() {
             of_row[loss.row] = k;
         }
-        let mut rows = vec![0.0; d * self.losses.len()];
-        for (p, &j) in self.weights.iter().enumerate() {
+        let mut columns = vec![0.0; self.weights.len() * n];
+        for (own, &j) in columns.chunks_exact_mut(n).zip(&self.weights) {
             for (i, v) in program.a().column(j) {
-                rows[of_row[i] * d + p] = -v;
+                own[of_row[i]] = -v;
             }
         }
-        rows
+        columns
     }
 
     /// The problem with these hinges.
     pub(crate) fn problem(
         &self,
         program: &Program,
-        rows: Vec<f64>,
+        columns: Vec<f64>,
         hinges: Vec<Hinge>,
     ) -> HingeProblem {
         let d = self.weights.len();
@@ -126,7 +126,7 @@ impl HingeForm {
             weights: d,
             p,
             q: self.weights.iter().map(|&j| program.q()[j]).collect(),
-            rows,
+            columns,
             hinges,
         }
     }
@@ -141,23 +141,20 @@ pub(super) fn solve(program: &Program, settings: &Settings) -> Option<Outcome> {
         cost: program.q()[loss.slack],
     };
     let hinges = form.losses.iter().enumerate().map(hinge).collect();
-    let problem = form.problem(program, form.rows(program), hinges);
+    let problem = form.problem(program, form.columns(program), hinges);
     let found = problem.solve(super::hinge::CLOSE, settings.cancel());
     if settings.cancel().is_raised() {
         return Some(Outcome::Cancelled);
     }
     let found = found?;
-    let d = form.weights.len();
+    let margins = problem.margins(&found.w);
     let mut x = vec![0.0; program.columns()];
     let mut z = vec![0.0; program.rows()];
     for (&j, w) in form.weights.iter().zip(&found.w) {
         x[j] = *w;
     }
     for (k, loss) in form.losses.iter().enumerate() {
-        let margin: f64 = (problem.rows[k * d..(k + 1) * d].iter().zip(&found.w))
-            .map(|(r, w)| r * w)
-            .sum();
-        x[loss.slack] = (-program.b()[loss.row] - margin).max(0.0);
+        x[loss.slack] = (-program.b()[loss.row] - margins[k]).max(0.0);
         z[loss.row] = found.alpha[k];
         z[loss.sign] = program.q()[loss.slack] - found.alpha[k];
     }

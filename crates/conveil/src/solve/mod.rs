@@ -19,6 +19,8 @@ use crate::program::Program;
 #[derive(Clone, Debug)]
 pub struct Settings {
     tolerance: f64,
+    /// Whether an answer that misses the tolerance is worth a solve around it.
+    insists: bool,
     cancel: Cancel,
 }
 
@@ -26,6 +28,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             tolerance: 1e-7,
+            insists: true,
             cancel: Cancel::default(),
         }
     }
@@ -43,10 +46,11 @@ impl Settings {
         Ok(self)
     }
 
-    /// The same with a tolerance of at most this.
+    /// The same with a tolerance of at most this, which an answer may miss.
     pub(crate) fn tightened(&self, tolerance: f64) -> Self {
         Settings {
             tolerance: self.tolerance.min(tolerance),
+            insists: false,
             cancel: self.cancel.clone(),
         }
     }
@@ -60,6 +64,10 @@ impl Settings {
     /// The public tolerance.
     pub fn tolerance(&self) -> f64 {
         self.tolerance
+    }
+
+    fn insists(&self) -> bool {
+        self.insists
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {

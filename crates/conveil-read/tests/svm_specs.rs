@@ -1,0 +1,78 @@
+//! Specs of model `svm`: what is read, and what is said about a mistake.
+
+use conveil_read::spec::{Adjacency, Method, Model, Release, Sensitivity, SvmIntercept, read};
+
+const SVM: &str = include_str!("../../../fuzz/seeds/spec/svm.toml");
+
+#[test]
+fn a_classifier_is_read_whole() {
+    let spec = read("spec.toml", SVM).unwrap();
+    let Model::Svm(svm) = &spec.problem.model else {
+        panic!("{:?}", spec.problem.model);
+    };
+    assert_eq!(svm.records.value, 40);
+    let features: Vec<_> = svm.features.iter().map(|f| f.value.clone()).collect();
+    assert_eq!(features[0].name, "wind");
+    assert_eq!(features[1].bounds, (-50.0, 150.0));
+    assert_eq!((svm.label.positive, svm.label.negative), (1.0, 0.0));
+    assert_eq!(
+        (svm.lambda, svm.intercept),
+        (0.05, SvmIntercept::Regularised)
+    );
+    assert_eq!(svm.numbers(), 3);
+    let records = spec.private.records.as_ref().unwrap();
+    assert_eq!(records.data.value, "train.csv");
+    assert_eq!(records.test.as_ref().unwrap().value, "test.csv");
+    assert!(matches!(
+        spec.private.adjacency.value,
+        Adjacency::OneRecord { .. }
+    ));
+    assert_eq!(spec.query.release, Release::Weights);
+    // Proven for records, and so the default.
+    assert_eq!(spec.privacy.sensitivity.value, Sensitivity::RegularisedErm);
+    assert!(spec.feasibility.each);
+    assert_eq!(spec.feasibility.method.value, Method::NoiseAwareHinge);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_classifiers() {
+    for (piece, mistake, expected) in [
+        ("records = 40", "records = 1",
+            "spec.toml:3:11: `records` must lie between 2 and 1000000000, found 1"),
+        ("records = 40\n", "",
+            "spec.toml:1:1: [problem] needs `records`\n  help: for example: records = 4500"),
+        ("lambda = 0.05", "lambda = 0",
+            "spec.toml:5:10: `lambda` must be positive, found 0"),
+        ("lambda = 0.05", "lamda = 0.05",
+            "spec.toml:5:1: unknown key `lamda` in [problem]; did you mean `lambda`?"),
+        ("negative = 0", "negative = 1",
+            "spec.toml:4:52: `negative` must differ from `positive`, found 1.0 for both"),
+        ("positive = 1, negative = 0", "positive = -1",
+            "spec.toml:4:9: `positive` must differ from `negative`, which is -1.0 unless it is given"),
+        ("\"regularised\"", "\"free\"",
+            "spec.toml:6:13: an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that\n  help: intercept = \"regularised\", or \"none\""),
+        ("wind = [0.0, 25.0]", "wind = [25.0, 0.0]",
+            "spec.toml:8:8: the bounds of `wind` must increase, found [25.0, 0.0]"),
+        ("wind = [0.0, 25.0]", "wind = [25.0]",
+            "spec.toml:8:8: the bounds of `wind` must be two numbers, found 1"),
+        ("wind = [0.0, 25.0]", "class = [0.0, 1.0]",
+            "spec.toml:8:9: `class` is the label"),
+        ("data = \"train.csv\"\n", "",
+            "spec.toml:10:1: [private] needs `data`\n  help: for example: data = \"records.csv\""),
+        ("{ kind = \"one-record\" }", "{ kind = \"one-entry\", alpha = 1.0 }",
+            "spec.toml:13:13: datasets of records differ in whole records\n  help: adjacency = { kind = \"one-record\" }"),
+        ("{ kind = \"one-record\" }", "{ kind = \"one-record\", record = 3 }",
+            "spec.toml:13:36: `record` makes no sense with kind `one-record`"),
+        ("release = \"weights\"", "release = \"cost\"",
+            "spec.toml:15:11: release `cost` makes no sense with model `svm`\n  help: a classifier releases its `weights`"),
+        ("delta = 1e-3", "delta = 1e-3\nsensitivity = { by = \"envelope\", price = 1 }",
+            "spec.toml:20:15: sensitivity by `envelope` makes no sense for records of a classifier\n  help: `erm` is proven for them"),
+        ("rows = \"each\"", "rows = \"all\"",
+            "spec.toml:22:8: `rows` must be `joint` or `each`, found `all`"),
+    ] {
+        assert!(SVM.contains(piece), "{piece}");
+        let error = read("spec.toml", &SVM.replacen(piece, mistake, 1)).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{mistake}");
+    }
+}
