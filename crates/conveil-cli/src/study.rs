@@ -13,6 +13,7 @@ use conveil_studies::{cvar, density, paper};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
+use crate::study_learning::{self, ClassifierArguments, SvmArguments};
 use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
 use ellipsoid::EllipsoidArguments;
@@ -49,6 +50,16 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
     )]
     Ellipsoid(EllipsoidArguments),
+    /// Section 4.2.1: the hyperplane of a support vector machine, on synthetic classes
+    #[command(
+        after_help = "Example:\n  conveil study svm --lambda 1e-5,1e-3 --figure hyperplanes.svg"
+    )]
+    Svm(SvmArguments),
+    /// Table 3: which demands a network can meet, told by a private classifier; or your own records
+    #[command(
+        after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
+    )]
+    Classifier(ClassifierArguments),
 }
 
 /// `study opf`.
@@ -208,6 +219,8 @@ impl Studied {
             Studied::Regression(arguments) => arguments.output,
             Studied::Wind(arguments) => arguments.output,
             Studied::Ellipsoid(arguments) => arguments.output(),
+            Studied::Svm(arguments) => arguments.output,
+            Studied::Classifier(arguments) => arguments.output,
         }
     }
 }
@@ -221,6 +234,8 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Regression(arguments) => study_regression::regression(arguments, terminal, cancel),
         Studied::Wind(arguments) => study_regression::wind(arguments, terminal, cancel),
         Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
+        Studied::Svm(arguments) => study_learning::svm(arguments, terminal, cancel),
+        Studied::Classifier(arguments) => study_learning::classifier(arguments, terminal, cancel),
     }
 }
 
@@ -322,7 +337,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// A built-in network, or one from a MATPOWER file.
-fn network(name: &str) -> Result<Network, Failure> {
+pub(crate) fn network(name: &str) -> Result<Network, Failure> {
     let name = name.trim();
     let path = Path::new(name);
     if path.extension().is_some_and(|end| end == "m") {
