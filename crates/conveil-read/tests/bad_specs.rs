@@ -69,7 +69,7 @@ fn mistakes_in_problem() {
         (SMALLEST, r#""conic""#, "\"regression\"",
             "spec.toml:2:9: model `regression` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic`, `opf` or `svm`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm` or `ellipsoid`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",
