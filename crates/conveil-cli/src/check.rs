@@ -133,7 +133,9 @@ impl Check {
             private: false,
             problem: inputs.problem_name.clone(),
             network: match &inputs.source {
-                Source::Saved(_) | Source::Records | Source::Normals(_) => None,
+                Source::Saved(_) | Source::Regressors(_) | Source::Records | Source::Normals(_) => {
+                    None
+                }
                 Source::Network(network) => Some(NetworkLine {
                     buses: network.buses().len(),
                     units: network.units().len(),
@@ -149,7 +151,7 @@ impl Check {
                 .parameters()
                 .iter()
                 .map(|p| match &inputs.source {
-                    Source::Saved(_) => parameter(p, ToString::to_string),
+                    Source::Saved(_) | Source::Regressors(_) => parameter(p, ToString::to_string),
                     Source::Records => parameter(p, |place| coefficient(program, place)),
                     // The rows of a network have names that say more than their numbers.
                     Source::Network(_) | Source::Normals(_) => {

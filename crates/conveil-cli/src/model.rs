@@ -6,6 +6,7 @@ use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
 use conveil_models::ellipsoid::Ellipsoid;
 use conveil_models::grid::Opf;
+use conveil_models::regression::Regression;
 use conveil_models::svm::Svm;
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
 use crate::svm::SvmReport;
-use crate::{conic, ellipsoid, grid, svm};
+use crate::{conic, ellipsoid, grid, regression, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub enum Model {
     Conic(Box<AffineMap>),
     /// `model = "opf"`.
     Opf(Box<Opf>),
+    /// `model = "regression"`.
+    Regression(Box<Regression>),
     /// `model = "svm"`.
     Svm(Box<Svm>),
     /// `model = "ellipsoid"`.
@@ -35,6 +38,9 @@ impl Model {
         Ok(match &inputs.source {
             Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
             Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
+            Source::Regressors(records) => {
+                Model::Regression(Box::new(regression::model(inputs, records)?))
+            }
             Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
             Source::Normals(rows) => {
                 Model::Ellipsoid(Box::new(ellipsoid::ellipsoid(inputs, rows)?))
@@ -47,6 +53,7 @@ impl Model {
         match self {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
+            Model::Regression(regression) => &**regression,
             Model::Svm(svm) => &**svm,
             Model::Ellipsoid(ellipsoid) => &**ellipsoid,
         }
@@ -56,7 +63,7 @@ impl Model {
     pub fn opf(&self) -> Option<&Opf> {
         match self {
             Model::Opf(opf) => Some(opf),
-            Model::Conic(_) | Model::Svm(_) | Model::Ellipsoid(_) => None,
+            Model::Conic(_) | Model::Svm(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
         }
     }
 }
@@ -84,7 +91,7 @@ impl<'r> Report<'r> {
         report: &'r CuratorReport,
     ) -> Result<Self, Failure> {
         Ok(match model {
-            Model::Conic(_) => Report::Plain(report),
+            Model::Conic(_) | Model::Regression(_) => Report::Plain(report),
             Model::Opf(opf) => {
                 Report::Grid(Box::new(GridReport::new(inputs, opf, decided, report)))
             }
@@ -120,7 +127,7 @@ pub(crate) fn warning(
     decided: &Decided,
 ) -> Option<String> {
     match model {
-        Model::Conic(_) | Model::Ellipsoid(_) => None,
+        Model::Conic(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
         Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
         Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
@@ -151,6 +158,7 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
+            Model::Regression(model) => Datasets::Records(regression::dataset(inputs, model)?),
             Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
             Model::Ellipsoid(model) => Datasets::Records(ellipsoid::dataset(inputs, model)?),
         })

@@ -13,6 +13,7 @@ use conveil_studies::{cvar, density, paper};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
+use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
 use ellipsoid::EllipsoidArguments;
 
@@ -38,6 +39,16 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
     )]
     Ellipsoid(EllipsoidArguments),
+    /// Section 4.3.1: a private regression that must increase, over seeds
+    #[command(
+        after_help = "Example:\n  conveil study regression --seeds 5 --figure regression.png"
+    )]
+    Regression(RegressionArguments),
+    /// Table 4: private power curves of wind turbines, over seeds
+    #[command(
+        after_help = "Example:\n  conveil study wind --turbines GE103/2750 --variation 2.5 --seeds 5 --figure wind.png"
+    )]
+    Wind(WindArguments),
 }
 
 /// `study opf`.
@@ -149,14 +160,14 @@ pub(crate) struct DensityArguments {
 
 /// The figure of a study.
 #[derive(Debug, Args)]
-struct Drawn {
+pub(crate) struct Drawn {
     /// Draw the result to this file; its ending says how
     #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = figure_file)]
     figure: Option<PathBuf>,
 }
 
 impl Drawn {
-    fn write(&self, figure: impl FnOnce() -> Figure) -> Result<(), Failure> {
+    pub(crate) fn write(&self, figure: impl FnOnce() -> Figure) -> Result<(), Failure> {
         let Some(path) = &self.figure else {
             return Ok(());
         };
@@ -195,6 +206,8 @@ impl Studied {
             Studied::Cvar(arguments) => arguments.output,
             Studied::Density(arguments) => arguments.output,
             Studied::Ellipsoid(arguments) => arguments.output(),
+            Studied::Regression(arguments) => arguments.output,
+            Studied::Wind(arguments) => arguments.output,
         }
     }
 }
@@ -206,6 +219,8 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Cvar(arguments) => cvar(arguments, terminal, cancel),
         Studied::Density(arguments) => density(arguments, terminal, cancel),
         Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
+        Studied::Regression(arguments) => study_regression::regression(arguments, terminal, cancel),
+        Studied::Wind(arguments) => study_regression::wind(arguments, terminal, cancel),
     }
 }
 
@@ -322,14 +337,14 @@ fn network(name: &str) -> Result<Network, Failure> {
     })
 }
 
-fn below_half(text: &str) -> Result<f64, String> {
+pub(crate) fn below_half(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value < 0.5 => Ok(value),
         _ => Err("must lie strictly between 0 and 0.5".into()),
     }
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value < 100.0 => Ok(value),
         _ => Err("must lie strictly between 0 and 100".into()),

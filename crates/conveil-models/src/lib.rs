@@ -29,3 +29,10 @@ pub mod records;
 pub mod regression;
 pub mod svm;
 pub mod wind;
+
+/// The Rust in the documents compiles and runs.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/regression.md")]
+    struct Regression;
+}

@@ -4,6 +4,8 @@
 //! - [`cvar`]: Table 2, the risk of a private generation query.
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
 //! - [`ellipsoid`]: Section 4.4, ellipsoids that stay inside a polytope.
+//! - [`regression`]: Section 4.3.1, a private regression that must increase.
+//! - [`wind`]: Table 4, private power curves of wind turbines.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
@@ -21,6 +23,8 @@ pub mod opf;
 pub mod paper;
 mod patience;
 pub mod plot;
+pub mod regression;
+pub mod wind;
 
 /// A share in percent, without the rounding errors of 100·0.07.
 fn percent_of(share: f64) -> f64 {

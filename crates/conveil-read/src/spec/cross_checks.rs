@@ -21,6 +21,8 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
         Model::Ellipsoid(ellipsoid) => check_offsets(spec, ellipsoid, name)?,
+        // And here, the basis functions.
+        Model::Regression(_) => super::regression::check(spec, name)?,
         Model::Svm(_) => check_records(spec, name)?,
     }
     check_shape(spec, name)?;
@@ -409,10 +411,12 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help(help))
     };
     match &spec.problem.model {
-        Model::Conic { .. } | Model::Svm(_) | Model::Ellipsoid(_) => refuse(&format!(
-            "`largest-cost` makes no sense with model `{}`",
-            spec.problem.model.name()
-        )),
+        Model::Conic { .. } | Model::Svm(_) | Model::Regression(_) | Model::Ellipsoid(_) => {
+            refuse(&format!(
+                "`largest-cost` makes no sense with model `{}`",
+                spec.problem.model.name()
+            ))
+        }
         Model::Opf(_) if spec.query.release != Release::Cost => {
             refuse("`largest-cost` is about the cost, not about generation")
         }

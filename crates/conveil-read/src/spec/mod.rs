@@ -16,6 +16,7 @@ mod private;
 mod problem;
 mod query;
 mod reference;
+mod regression;
 mod risk;
 mod svm;
 mod table;
@@ -37,6 +38,7 @@ pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
 pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
 pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
+pub use regression::{Basis, Behaviour, Condition, Regression, RegressionLoss, Responses};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
 pub use svm::{Svm, SvmFeature, SvmIntercept, SvmLabel, SvmRecords};
 

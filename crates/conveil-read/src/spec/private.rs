@@ -7,6 +7,7 @@ use super::ellipsoid::{self, OffsetsSource};
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
+use super::regression::{self, Responses};
 use super::svm::{self, SvmRecords};
 use super::table::Table;
 use crate::spelling::counted;
@@ -25,6 +26,8 @@ pub struct Private {
     pub demands: Option<Demands>,
     /// The private offsets of model `ellipsoid`.
     pub offsets: Option<OffsetsSource>,
+    /// The private responses of model `regression`.
+    pub responses: Option<Responses>,
     /// The private records of model `svm`.
     pub records: Option<SvmRecords>,
 }
@@ -175,58 +178,47 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
-    let knows_records = matches!(model, Model::Svm(_));
+    let knows_records = matches!(model, Model::Svm(_) | Model::Regression(_));
     let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
     let context = format!("with model `{}`", model.name());
-    if let Model::Opf(_) = model {
-        let demands = grid::read_demands(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: Some(demands),
-            offsets: None,
-            records: None,
-        });
-    }
-    if let Model::Ellipsoid(_) = model {
-        let offsets = ellipsoid::read_offsets(&mut table)?;
-        let universe = optional_universe(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe,
-            demands: None,
-            offsets: Some(offsets),
-            records: None,
-        });
-    }
-    if let Model::Svm(_) = model {
-        let records = svm::read_records(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: None,
-            records: Some(records),
-            offsets: None,
-        });
+    let mut private = Private {
+        adjacency,
+        parameters: Vec::new(),
+        universe: None,
+        demands: None,
+        records: None,
+        responses: None,
+        offsets: None,
+    };
+    match model {
+        Model::Conic { .. } => {}
+        Model::Opf(_) => {
+            private.demands = Some(grid::read_demands(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Svm(_) => {
+            private.records = Some(svm::read_records(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Regression(_) => {
+            private.responses = Some(regression::read_responses(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Ellipsoid(_) => {
+            private.offsets = Some(ellipsoid::read_offsets(&mut table)?);
+            private.universe = optional_universe(&mut table)?;
+            table.finish(&context)?;
+            return Ok(private);
+        }
     }
     let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
-    let parameters = read_parameters(table.required("parameter", example)?)?;
-    let universe = optional_universe(&mut table)?;
+    private.parameters = read_parameters(table.required("parameter", example)?)?;
+    private.universe = optional_universe(&mut table)?;
     table.finish(&context)?;
-    Ok(Private {
-        adjacency,
-        parameters,
-        universe,
-        demands: None,
-        offsets: None,
-        records: None,
-    })
+    Ok(private)
 }
 
 fn optional_universe(table: &mut Table) -> Result<Option<Located<Universe>>, ReadError> {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::ellipsoid::{self, Ellipsoid};
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
+use super::regression::{self, Regression};
 use super::svm::{self, Svm};
 use super::table::Table;
 use crate::spelling::quoted;
@@ -35,6 +36,8 @@ pub enum Model {
     Opf(Grid),
     /// `ellipsoid`: the largest ellipsoid inside a polytope.
     Ellipsoid(Ellipsoid),
+    /// `regression`: private responses, public regressors.
+    Regression(Box<Regression>),
     /// `svm`: a support vector machine.
     Svm(Svm),
 }
@@ -46,6 +49,7 @@ impl Model {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
             Model::Ellipsoid(_) => "ellipsoid",
+            Model::Regression(_) => "regression",
             Model::Svm(_) => "svm",
         }
     }
@@ -105,12 +109,12 @@ enum Kind {
     Conic,
     Opf,
     Ellipsoid,
+    Regression,
     Svm,
 }
 
 /// Reads `[problem]`.
 pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
-    refuse_later_models(&table)?;
     table.known(&[
         "model",
         "file",
@@ -129,6 +133,12 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "label",
         "lambda",
         "intercept",
+        "regressors",
+        "response",
+        "basis",
+        "condition",
+        "ridge",
+        "loss",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
     let kind = word.choice(&[
@@ -136,6 +146,7 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         ("opf", Kind::Opf),
         ("svm", Kind::Svm),
         ("ellipsoid", Kind::Ellipsoid),
+        ("regression", Kind::Regression),
     ])?;
     let model = match kind {
         Kind::Conic => Model::Conic {
@@ -150,6 +161,11 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let ellipsoid = ellipsoid::read(&mut table)?;
             table.finish("with model `ellipsoid`")?;
             Model::Ellipsoid(ellipsoid)
+        }
+        Kind::Regression => {
+            let regression = regression::read(&mut table)?;
+            table.finish("with model `regression`")?;
+            Model::Regression(Box::new(regression))
         }
         Kind::Svm => {
             let svm = svm::read(&mut table)?;
@@ -171,19 +187,6 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         variables,
         constraints,
     })
-}
-
-/// Other models have other keys: say so before complaining about these.
-fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
-    let Some(item) = table.peek("model") else {
-        return Ok(());
-    };
-    match item.text()? {
-        model @ "regression" => Err(item
-            .error(format!("model `{model}` is not part of this version"))
-            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
-        _ => Ok(()),
-    }
 }
 
 fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
