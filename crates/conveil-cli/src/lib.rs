@@ -21,6 +21,7 @@ mod private_file;
 mod regression;
 mod release;
 mod study;
+mod study_learning;
 mod study_regression;
 mod svm;
 mod svm_compare;

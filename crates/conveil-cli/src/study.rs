@@ -13,6 +13,7 @@ use conveil_studies::{cvar, density, paper};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
+use crate::study_learning::{self, ClassifierArguments, SvmArguments};
 use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
 use ellipsoid::EllipsoidArguments;
@@ -34,11 +35,6 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study density --csv densities.csv --figure densities.svg"
     )]
     Density(DensityArguments),
-    /// Section 4.4: the largest ellipsoid inside a polytope, by output and by program perturbation
-    #[command(
-        after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
-    )]
-    Ellipsoid(EllipsoidArguments),
     /// Section 4.3.1: a private regression that must increase, over seeds
     #[command(
         after_help = "Example:\n  conveil study regression --seeds 5 --figure regression.png"
@@ -49,6 +45,21 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study wind --turbines GE103/2750 --variation 2.5 --seeds 5 --figure wind.png"
     )]
     Wind(WindArguments),
+    /// Section 4.4: the largest ellipsoid inside a polytope, by output and by program perturbation
+    #[command(
+        after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
+    )]
+    Ellipsoid(EllipsoidArguments),
+    /// Section 4.2.1: the hyperplane of a support vector machine, on synthetic classes
+    #[command(
+        after_help = "Example:\n  conveil study svm --lambda 1e-5,1e-3 --figure hyperplanes.svg"
+    )]
+    Svm(SvmArguments),
+    /// Table 3: which demands a network can meet, told by a private classifier; or your own records
+    #[command(
+        after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
+    )]
+    Classifier(ClassifierArguments),
 }
 
 /// `study opf`.
@@ -205,9 +216,11 @@ impl Studied {
             Studied::Opf(arguments) => arguments.output,
             Studied::Cvar(arguments) => arguments.output,
             Studied::Density(arguments) => arguments.output,
-            Studied::Ellipsoid(arguments) => arguments.output(),
             Studied::Regression(arguments) => arguments.output,
             Studied::Wind(arguments) => arguments.output,
+            Studied::Ellipsoid(arguments) => arguments.output(),
+            Studied::Svm(arguments) => arguments.output,
+            Studied::Classifier(arguments) => arguments.output,
         }
     }
 }
@@ -218,9 +231,11 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Opf(arguments) => opf(arguments, terminal, cancel),
         Studied::Cvar(arguments) => cvar(arguments, terminal, cancel),
         Studied::Density(arguments) => density(arguments, terminal, cancel),
-        Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
         Studied::Regression(arguments) => study_regression::regression(arguments, terminal, cancel),
         Studied::Wind(arguments) => study_regression::wind(arguments, terminal, cancel),
+        Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
+        Studied::Svm(arguments) => study_learning::svm(arguments, terminal, cancel),
+        Studied::Classifier(arguments) => study_learning::classifier(arguments, terminal, cancel),
     }
 }
 
@@ -322,7 +337,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// A built-in network, or one from a MATPOWER file.
-fn network(name: &str) -> Result<Network, Failure> {
+pub(crate) fn network(name: &str) -> Result<Network, Failure> {
     let name = name.trim();
     let path = Path::new(name);
     if path.extension().is_some_and(|end| end == "m") {

@@ -13,9 +13,8 @@ const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
 
 fn all() -> impl Iterator<Item = &'static str> {
     let all = EXAMPLES.iter().chain(GRID_EXAMPLES);
-    all.chain(RECORD_EXAMPLES)
-        .chain(ELLIPSOID_EXAMPLES)
-        .copied()
+    let all = all.chain(ELLIPSOID_EXAMPLES);
+    all.chain(RECORD_EXAMPLES).copied()
 }
 
 fn json(verb: &str, name: &str) -> Value {

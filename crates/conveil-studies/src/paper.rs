@@ -190,3 +190,74 @@ pub fn table_2(alpha: f64, tail_percent: f64) -> Option<(f64, f64)> {
         .position(|q| (q - tail_percent).abs() < 1e-9)?;
     Some((TABLE_2[row][0][column], TABLE_2[row][1][column]))
 }
+
+/// What Section 4.2.1 prints at λ = 1e-5: mean and standard deviation of the accuracy in percent.
+pub fn section_421(lambda: f64, strategy: &str) -> Option<(f64, f64)> {
+    match strategy {
+        _ if lambda != 1e-5 => None,
+        "non-private" => Some((99.4, 0.0)),
+        "output" => Some((51.2, 11.6)),
+        "program" => Some((97.6, 1.7)),
+        _ => None,
+    }
+}
+
+/// Table 3's networks, by the names of PGLib.
+pub const TABLE_3_NETWORKS: [&str; 5] = TABLE_1_NETWORKS;
+
+/// Table 3's η of each margin.
+const TABLE_3_ETAS: [f64; 3] = [0.05, 0.01, 1e-4];
+
+/// Table 3: for each network and balance the non-private accuracy, then mean and standard deviation of output
+/// perturbation and of program perturbation at each η, in percent.
+type ThreeBalances = [(f64, [(f64, f64); 4]); 3];
+
+#[rustfmt::skip]
+const TABLE_3: [(&str, ThreeBalances); 5] = [
+    ("5_pjm", [
+        (99.6, [(79.7, 22.5), (95.6, 2.0), (95.0, 1.3), (94.3, 0.4)]),
+        (96.2, [(75.8, 12.8), (93.4, 3.0), (94.3, 2.2), (95.3, 1.3)]),
+        (95.6, [(79.1, 12.2), (93.6, 2.4), (94.3, 1.6), (95.1, 0.8)]),
+    ]),
+    ("14_ieee", [
+        (98.6, [(76.6, 26.3), (93.9, 2.1), (93.6, 1.1), (93.2, 0.2)]),
+        (98.4, [(71.5, 18.3), (93.6, 3.5), (94.4, 2.4), (94.9, 1.1)]),
+        (98.6, [(69.7, 14.5), (91.4, 3.6), (92.1, 2.4), (91.8, 1.1)]),
+    ]),
+    ("24_ieee_rts", [
+        (96.6, [(77.4, 24.9), (94.7, 2.7), (94.8, 1.2), (94.6, 0.1)]),
+        (92.2, [(72.9, 16.9), (89.3, 3.9), (90.4, 2.9), (91.8, 1.7)]),
+        (89.4, [(66.9, 10.4), (85.1, 4.4), (86.3, 3.5), (87.3, 2.1)]),
+    ]),
+    ("57_ieee", [
+        (99.0, [(69.5, 34.5), (95.4, 6.4), (96.2, 2.0), (96.4, 0.0)]),
+        (96.0, [(64.0, 25.3), (91.3, 3.3), (92.0, 2.4), (92.4, 1.6)]),
+        (97.4, [(62.1, 14.7), (90.2, 4.0), (91.0, 2.6), (91.3, 1.2)]),
+    ]),
+    ("89_pegase", [
+        (97.4, [(51.1, 44.7), (93.1, 15.6), (95.8, 5.4), (96.2, 0.0)]),
+        (86.8, [(50.4, 25.0), (75.5, 6.4), (75.7, 2.0), (75.6, 0.0)]),
+        (82.2, [(50.3, 3.4), (73.8, 7.5), (75.6, 5.9), (77.1, 4.2)]),
+    ]),
+];
+
+/// What Table 3 prints for its own dataset of a network whose share of infeasible demands is near this one.
+pub fn table_3(
+    network: &str,
+    infeasible: f64,
+    strategy: &str,
+    eta: Option<f64>,
+) -> Option<(f64, f64)> {
+    let (_, balances) = TABLE_3.iter().find(|(name, _)| *name == network)?;
+    let near = |share: &f64| (infeasible - share).abs() < 0.04;
+    let (exact, noisy) = &balances[[0.05, 0.25, 0.5].iter().position(near)?];
+    match (strategy, eta) {
+        ("non-private", _) => Some((*exact, 0.0)),
+        ("output", _) => Some(noisy[0]),
+        ("program", Some(eta)) => {
+            let column = TABLE_3_ETAS.iter().position(|e| (e - eta).abs() < 1e-9)?;
+            Some(noisy[1 + column])
+        }
+        _ => None,
+    }
+}

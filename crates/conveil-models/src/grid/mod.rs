@@ -2,7 +2,10 @@
 
 mod assembly;
 mod cost;
+mod feasibility;
 mod ptdf;
+
+pub use feasibility::{DemandRays, LabelledDemands};
 
 use assembly::Assembly;
 use conveil::ask::Query;

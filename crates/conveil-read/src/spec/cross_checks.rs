@@ -20,9 +20,9 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         }
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
-        Model::Ellipsoid(ellipsoid) => check_offsets(spec, ellipsoid, name)?,
         // And here, the basis functions.
         Model::Regression(_) => super::regression::check(spec, name)?,
+        Model::Ellipsoid(ellipsoid) => check_offsets(spec, ellipsoid, name)?,
         Model::Svm(_) => check_records(spec, name)?,
     }
     check_shape(spec, name)?;

@@ -24,10 +24,10 @@ pub struct Private {
     pub universe: Option<Located<Universe>>,
     /// The private demands of model `opf`.
     pub demands: Option<Demands>,
-    /// The private offsets of model `ellipsoid`.
-    pub offsets: Option<OffsetsSource>,
     /// The private responses of model `regression`.
     pub responses: Option<Responses>,
+    /// The private offsets of model `ellipsoid`.
+    pub offsets: Option<OffsetsSource>,
     /// The private records of model `svm`.
     pub records: Option<SvmRecords>,
 }

@@ -34,10 +34,10 @@ pub enum Model {
     },
     /// `opf`: an optimal power flow.
     Opf(Grid),
-    /// `ellipsoid`: the largest ellipsoid inside a polytope.
-    Ellipsoid(Ellipsoid),
     /// `regression`: private responses, public regressors.
     Regression(Box<Regression>),
+    /// `ellipsoid`: the largest ellipsoid inside a polytope.
+    Ellipsoid(Ellipsoid),
     /// `svm`: a support vector machine.
     Svm(Svm),
 }
@@ -48,8 +48,8 @@ impl Model {
         match self {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
-            Model::Ellipsoid(_) => "ellipsoid",
             Model::Regression(_) => "regression",
+            Model::Ellipsoid(_) => "ellipsoid",
             Model::Svm(_) => "svm",
         }
     }
@@ -108,8 +108,8 @@ pub enum Holds {
 enum Kind {
     Conic,
     Opf,
-    Ellipsoid,
     Regression,
+    Ellipsoid,
     Svm,
 }
 
@@ -145,8 +145,8 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         ("conic", Kind::Conic),
         ("opf", Kind::Opf),
         ("svm", Kind::Svm),
-        ("ellipsoid", Kind::Ellipsoid),
         ("regression", Kind::Regression),
+        ("ellipsoid", Kind::Ellipsoid),
     ])?;
     let model = match kind {
         Kind::Conic => Model::Conic {
@@ -157,15 +157,15 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             table.finish("with model `opf`")?;
             Model::Opf(grid)
         }
-        Kind::Ellipsoid => {
-            let ellipsoid = ellipsoid::read(&mut table)?;
-            table.finish("with model `ellipsoid`")?;
-            Model::Ellipsoid(ellipsoid)
-        }
         Kind::Regression => {
             let regression = regression::read(&mut table)?;
             table.finish("with model `regression`")?;
             Model::Regression(Box::new(regression))
+        }
+        Kind::Ellipsoid => {
+            let ellipsoid = ellipsoid::read(&mut table)?;
+            table.finish("with model `ellipsoid`")?;
+            Model::Ellipsoid(ellipsoid)
         }
         Kind::Svm => {
             let svm = svm::read(&mut table)?;

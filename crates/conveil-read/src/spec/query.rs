@@ -188,22 +188,22 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
             matches!(release, Release::Cost | Release::Generation { .. }),
             "a power flow releases its `cost`, or the `generation` of some of its units",
         ),
-        Model::Ellipsoid(_) => (
-            !matches!(
-                release,
-                Release::Cost
-                    | Release::Weights
-                    | Release::Generation { .. }
-                    | Release::AtMost { .. }
-            ),
-            "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
-        ),
         Model::Regression(_) => (
             !matches!(
                 release,
                 Release::Cost | Release::Generation { .. } | Release::AtMost { .. }
             ),
             "a regression releases its `weights`; or predictions: `weighted` and `rows`",
+        ),
+        Model::Ellipsoid(_) => (
+            !matches!(
+                release,
+                Release::Cost
+                    | Release::Generation { .. }
+                    | Release::AtMost { .. }
+                    | Release::Weights
+            ),
+            "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
         ),
         Model::Svm(_) => (
             matches!(release, Release::Weights),

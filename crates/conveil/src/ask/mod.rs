@@ -152,7 +152,7 @@ impl Privacy {
     }
 
     /// The exact privacy loss of a pair at distance `moved` under noise of this scale: the smallest ε (at this δ) that holds.
-    pub(crate) fn loss_of(&self, law: &Law, moved: f64) -> Result<f64> {
+    pub fn loss_of(&self, law: &Law, moved: f64) -> Result<f64> {
         match self {
             Privacy::Laplace { .. } => Ok(moved / law.scale()),
             // Inside the bound the ratio is e^{moved/s}; the δ of M5g was fixed for distance s·ε.

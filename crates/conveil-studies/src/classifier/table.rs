@@ -1,0 +1,84 @@
+//! The table for people.
+
+use std::fmt;
+
+use super::Table;
+use crate::percent_of;
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = &self.settings;
+        let delta = settings.delta.map_or("1/N".into(), |d| d.to_string());
+        writeln!(
+            f,
+            "STUDY classifier: which demands a network can meet; ε = {}, δ = {delta}, ±{}% of each feature",
+            settings.epsilon,
+            percent_of(settings.spread)
+        )?;
+        writeln!(
+            f,
+            "seeded noise: nothing here is private, nothing is released\n"
+        )?;
+        writeln!(
+            f,
+            "  {:<12} {:>6} {:>3} {:>6}  {:<10} {:>6}  {:<11} {:>6} {:>7} {:>5} {:>12} {:>7} {:>6} {:>8} {:>7}  status",
+            "dataset",
+            "−1 %",
+            "n",
+            "major",
+            "mode",
+            "λ",
+            "strategy",
+            "η",
+            "mean %",
+            "std",
+            "paper",
+            "noise",
+            "ε",
+            "audited",
+            "within"
+        )?;
+        let show = |value: Option<f64>, digits: usize| {
+            value.map_or("–".to_string(), |v| format!("{v:.digits$}"))
+        };
+        let mut last = None;
+        for row in &self.rows {
+            let dataset = (&row.dataset, row.infeasible_percent);
+            if last.is_some_and(|l| l != dataset) {
+                writeln!(f)?;
+            }
+            last = Some(dataset);
+            let printed = row.paper_accuracy;
+            writeln!(
+                f,
+                "  {:<12} {:>6.1} {:>3} {:>6.1}  {:<10} {:>6.0e}  {:<11} {:>6} {:>7} {:>5} {:>12} {:>7} {:>6} {:>8} {:>7}  {}",
+                row.dataset,
+                row.infeasible_percent,
+                row.features,
+                row.majority,
+                row.mode.name(),
+                row.lambda,
+                row.strategy,
+                row.eta
+                    .map_or("–".into(), |e| format!("{}%", percent_of(e))),
+                show(row.accuracy_mean, 1),
+                show(row.accuracy_std, 1),
+                printed.map_or("–".into(), |(m, s)| format!("{m:.1} ({s:.1})")),
+                show(row.noise_ratio, 2),
+                show(row.claimed_epsilon, 2),
+                show(row.audited.map(|a| a.audited_epsilon), 2),
+                show(row.audited.map(|a| 100.0 * a.share_within), 0),
+                row.status
+            )?;
+            if let Some(worst) = row.audited.and_then(|a| a.worst_epsilon) {
+                writeln!(f, "  {:>62} a search found a pair with ε = {worst:.2}", "")?;
+            }
+        }
+        writeln!(
+            f,
+            "\n−1 %: infeasible demands among the training records; major: what always answering the larger class scores;\naudited: the ε that {} fresh pairs keep, calibrated a share {} of them; within: percent of fresh pairs within ε;\nnoise: its length over that of the weights; paper: of its own datasets",
+            settings.pairs,
+            1.0 - settings.gamma
+        )
+    }
+}
