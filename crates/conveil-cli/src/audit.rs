@@ -185,7 +185,9 @@ fn settings(probe: &Probe, inputs: &Inputs, model: &Model) -> Result<Audit, Fail
                 match model {
                     Model::Conic(_) =>
                         "add `[private.universe]`, or `bounds` to every [[private.parameter]]",
+                    Model::Regression(_) => "add `bounds` to [private]: [0.0, 1.0], say",
                     Model::Svm(_) => "give every feature `bounds`",
+                    Model::Ellipsoid(_) => "add `[private.universe]`",
                     Model::Opf(_) =>
                         "add `bounds` to [private]: { relative = 0.3 }, or { within = 50.0 } in MW",
                 }

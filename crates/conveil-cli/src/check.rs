@@ -3,7 +3,7 @@
 use std::fmt;
 
 use conveil::chance::Budget;
-use conveil::plan::{Basis, Plan};
+use conveil::plan::{self, Basis, Fit, Plan};
 use conveil::program::{Cone, Holds, Parameter, Place, Program, Stage};
 use serde::Serialize;
 
@@ -41,6 +41,8 @@ pub struct Check {
     pub guarantee: GuaranteeLine,
     /// The guarantee in words.
     pub text: String,
+    /// Whether the noise fits the feasible set, where that is public; none where it could not be decided.
+    pub fit: Option<Fit>,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
@@ -131,7 +133,9 @@ impl Check {
             private: false,
             problem: inputs.problem_name.clone(),
             network: match &inputs.source {
-                Source::Saved(_) | Source::Records => None,
+                Source::Saved(_) | Source::Regressors(_) | Source::Records | Source::Normals(_) => {
+                    None
+                }
                 Source::Network(network) => Some(NetworkLine {
                     buses: network.buses().len(),
                     units: network.units().len(),
@@ -147,10 +151,12 @@ impl Check {
                 .parameters()
                 .iter()
                 .map(|p| match &inputs.source {
-                    Source::Saved(_) => parameter(p, ToString::to_string),
+                    Source::Saved(_) | Source::Regressors(_) => parameter(p, ToString::to_string),
                     Source::Records => parameter(p, |place| coefficient(program, place)),
                     // The rows of a network have names that say more than their numbers.
-                    Source::Network(_) => parameter(p, |place| row_name(program, place)),
+                    Source::Network(_) | Source::Normals(_) => {
+                        parameter(p, |place| row_name(program, place))
+                    }
                 })
                 .collect(),
             adjacency: (plan.ask().stated_adjacency()).map_or(String::new(), |a| a.to_string()),
@@ -168,6 +174,7 @@ impl Check {
                 budget: guarantee.budget().clone(),
             },
             text: guarantee.to_string(),
+            fit: plan::fit(plan).ok(),
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
@@ -329,6 +336,9 @@ impl fmt::Display for Check {
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
+        if let Some(fit) = self.fit.as_ref().filter(|fit| **fit != Fit::NotPolyhedral) {
+            writeln!(f, "fit: {fit}")?;
+        }
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
         }

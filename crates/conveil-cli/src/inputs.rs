@@ -5,10 +5,13 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use conveil_grid::{Network, matpower};
+use conveil_models::records::Records;
+use conveil_read::numbers;
 use conveil_read::problem::{self, SavedProblem};
-use conveil_read::spec::{self, Model, NetworkSource, Spec};
+use conveil_read::spec::{self, Model, NetworkSource, NormalsSource, Spec};
 
 use crate::failure::Failure;
+use crate::regression;
 
 /// A spec and its problem, both read and consistent in themselves.
 #[derive(Debug, Clone)]
@@ -32,8 +35,12 @@ pub enum Source {
     Saved(SavedProblem),
     /// A public network.
     Network(Network),
+    /// The public regressors of a regression.
+    Regressors(Records),
     /// Nothing beside the spec: the private records have a file of their own.
     Records,
+    /// The public normals of a polytope.
+    Normals(Vec<Vec<f64>>),
 }
 
 /// Longer specs are not read to their end; the reader refuses them.
@@ -55,6 +62,7 @@ impl Inputs {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let (file, what) = match &spec.problem.model {
             Model::Conic { file } => (file, "problem"),
+            Model::Regression(regression) => (&regression.regressors, "regressors"),
             Model::Opf(grid) => match &grid.network {
                 NetworkSource::File(file) => (file, "network"),
                 NetworkSource::Builtin(_) => {
@@ -62,6 +70,12 @@ impl Inputs {
                 }
             },
             Model::Svm(_) => return Self::with_text(spec_name, spec, folder, ("", "")),
+            Model::Ellipsoid(ellipsoid) => match &ellipsoid.normals {
+                NormalsSource::File(file) => (file, "normals"),
+                NormalsSource::Rows(_) => {
+                    return Self::with_text(spec_name, spec, folder, ("", ""));
+                }
+            },
         };
         let problem_path = folder.join(file.value.as_str());
         let problem_name = problem_path.display().to_string();
@@ -70,7 +84,10 @@ impl Inputs {
                 &spec_name,
                 format!("cannot read the {what} {problem_name}: {why}"),
             )
-            .with_help("`file` is a path relative to the spec's directory")
+            .with_help(format!(
+                "`{}` is a path relative to the spec's directory",
+                if what == "regressors" { what } else { "file" }
+            ))
         })?;
         Self::with_text(spec_name, spec, folder, (&problem_name, &problem_text))
     }
@@ -89,6 +106,10 @@ impl Inputs {
     ) -> Result<Self, Failure> {
         let (problem_name, source) = match &spec.problem.model {
             Model::Conic { .. } => (name.into(), Source::Saved(problem::read(name, text)?)),
+            Model::Regression(wish) => {
+                let records = regression::regressors(name, text, wish)?;
+                (name.into(), Source::Regressors(records))
+            }
             Model::Opf(grid) => match &grid.network {
                 NetworkSource::File(_) => {
                     (name.into(), Source::Network(matpower::read(name, text)?))
@@ -100,6 +121,15 @@ impl Inputs {
                 }
             },
             Model::Svm(_) => ("support vector machine".into(), Source::Records),
+            Model::Ellipsoid(ellipsoid) => match &ellipsoid.normals {
+                NormalsSource::File(_) => {
+                    (name.into(), Source::Normals(numbers::read(name, text)?))
+                }
+                NormalsSource::Rows(rows) => (
+                    "largest ellipsoid".into(),
+                    Source::Normals(rows.value.clone()),
+                ),
+            },
         };
         Ok(Inputs {
             spec_name,

@@ -4,15 +4,18 @@ use std::fmt;
 
 use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
+use conveil_models::ellipsoid::Ellipsoid;
 use conveil_models::grid::Opf;
+use conveil_models::regression::Regression;
 use conveil_models::svm::Svm;
 use serde::Serialize;
 
+use crate::ellipsoid::EllipsoidReport;
 use crate::failure::Failure;
 use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
 use crate::svm::SvmReport;
-use crate::{conic, grid, svm};
+use crate::{conic, ellipsoid, grid, regression, svm};
 
 /// The public map. No private number is part of it.
 #[derive(Debug, Clone)]
@@ -21,8 +24,12 @@ pub enum Model {
     Conic(Box<AffineMap>),
     /// `model = "opf"`.
     Opf(Box<Opf>),
+    /// `model = "regression"`.
+    Regression(Box<Regression>),
     /// `model = "svm"`.
     Svm(Box<Svm>),
+    /// `model = "ellipsoid"`.
+    Ellipsoid(Box<Ellipsoid>),
 }
 
 impl Model {
@@ -31,7 +38,13 @@ impl Model {
         Ok(match &inputs.source {
             Source::Saved(saved) => Model::Conic(Box::new(conic::map(inputs, saved)?)),
             Source::Network(network) => Model::Opf(Box::new(grid::opf(inputs, network)?)),
+            Source::Regressors(records) => {
+                Model::Regression(Box::new(regression::model(inputs, records)?))
+            }
             Source::Records => Model::Svm(Box::new(svm::svm(inputs)?)),
+            Source::Normals(rows) => {
+                Model::Ellipsoid(Box::new(ellipsoid::ellipsoid(inputs, rows)?))
+            }
         })
     }
 
@@ -40,7 +53,9 @@ impl Model {
         match self {
             Model::Conic(map) => &**map,
             Model::Opf(opf) => &**opf,
+            Model::Regression(regression) => &**regression,
             Model::Svm(svm) => &**svm,
+            Model::Ellipsoid(ellipsoid) => &**ellipsoid,
         }
     }
 
@@ -48,7 +63,7 @@ impl Model {
     pub fn opf(&self) -> Option<&Opf> {
         match self {
             Model::Opf(opf) => Some(opf),
-            Model::Conic(_) | Model::Svm(_) => None,
+            Model::Conic(_) | Model::Svm(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
         }
     }
 }
@@ -63,6 +78,8 @@ pub(crate) enum Report<'r> {
     Grid(Box<GridReport<'r>>),
     /// Of a classifier.
     Svm(Box<SvmReport<'r>>),
+    /// Of an ellipsoid.
+    Ellipsoid(Box<EllipsoidReport<'r>>),
 }
 
 impl<'r> Report<'r> {
@@ -74,13 +91,18 @@ impl<'r> Report<'r> {
         report: &'r CuratorReport,
     ) -> Result<Self, Failure> {
         Ok(match model {
-            Model::Conic(_) => Report::Plain(report),
+            Model::Conic(_) | Model::Regression(_) => Report::Plain(report),
             Model::Opf(opf) => {
                 Report::Grid(Box::new(GridReport::new(inputs, opf, decided, report)))
             }
             Model::Svm(svm) => {
                 let report = SvmReport::new(inputs, svm, plan, decided, report)?;
                 Report::Svm(Box::new(report))
+            }
+            Model::Ellipsoid(ellipsoid) => {
+                let report = EllipsoidReport::new(ellipsoid, decided, report)
+                    .map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+                Report::Ellipsoid(Box::new(report))
             }
         })
     }
@@ -92,6 +114,7 @@ impl fmt::Display for Report<'_> {
             Report::Plain(report) => report.fmt(f),
             Report::Grid(report) => report.fmt(f),
             Report::Svm(report) => report.fmt(f),
+            Report::Ellipsoid(report) => report.fmt(f),
         }
     }
 }
@@ -104,7 +127,7 @@ pub(crate) fn warning(
     decided: &Decided,
 ) -> Option<String> {
     match model {
-        Model::Conic(_) => None,
+        Model::Conic(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
         Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
         Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
@@ -115,7 +138,7 @@ pub(crate) fn warning(
 pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
-    /// Records of a file: one dataset.
+    /// Records or offsets: one dataset.
     Records(Vec<f64>),
     /// Demands.
     Demands {
@@ -135,7 +158,9 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
+            Model::Regression(model) => Datasets::Records(regression::dataset(inputs, model)?),
             Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
+            Model::Ellipsoid(model) => Datasets::Records(ellipsoid::dataset(inputs, model)?),
         })
     }
 

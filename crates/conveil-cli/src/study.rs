@@ -1,5 +1,7 @@
 //! `conveil study`: the paper's tables and figures. The studies are a library's; this is its voice.
 
+mod ellipsoid;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -12,7 +14,9 @@ use conveil_studies::{cvar, density, paper};
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
 use crate::study_learning::{self, ClassifierArguments, SvmArguments};
+use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
+use ellipsoid::EllipsoidArguments;
 
 /// Pixels of a PNG for each unit of the figure.
 const PIXELS: f32 = 2.0;
@@ -41,6 +45,21 @@ pub(crate) enum Studied {
         after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
     )]
     Classifier(ClassifierArguments),
+    /// Section 4.3.1: a private regression that must increase, over seeds
+    #[command(
+        after_help = "Example:\n  conveil study regression --seeds 5 --figure regression.png"
+    )]
+    Regression(RegressionArguments),
+    /// Table 4: private power curves of wind turbines, over seeds
+    #[command(
+        after_help = "Example:\n  conveil study wind --turbines GE103/2750 --variation 2.5 --seeds 5 --figure wind.png"
+    )]
+    Wind(WindArguments),
+    /// Section 4.4: the largest ellipsoid inside a polytope, by output and by program perturbation
+    #[command(
+        after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
+    )]
+    Ellipsoid(EllipsoidArguments),
 }
 
 /// `study opf`.
@@ -199,6 +218,9 @@ impl Studied {
             Studied::Density(arguments) => arguments.output,
             Studied::Svm(arguments) => arguments.output,
             Studied::Classifier(arguments) => arguments.output,
+            Studied::Regression(arguments) => arguments.output,
+            Studied::Wind(arguments) => arguments.output,
+            Studied::Ellipsoid(arguments) => arguments.output(),
         }
     }
 }
@@ -211,6 +233,9 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Density(arguments) => density(arguments, terminal, cancel),
         Studied::Svm(arguments) => study_learning::svm(arguments, terminal, cancel),
         Studied::Classifier(arguments) => study_learning::classifier(arguments, terminal, cancel),
+        Studied::Regression(arguments) => study_regression::regression(arguments, terminal, cancel),
+        Studied::Wind(arguments) => study_regression::wind(arguments, terminal, cancel),
+        Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
     }
 }
 
@@ -334,7 +359,7 @@ pub(crate) fn below_half(text: &str) -> Result<f64, String> {
     }
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value < 100.0 => Ok(value),
         _ => Err("must lie strictly between 0 and 100".into()),

@@ -17,6 +17,9 @@ use crate::{audit, wishes};
 /// Factors of the default grid of a frontier: powers of two, so that its values are round where the spec's is.
 const GRID: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
+/// Values outside their bounds that are named one by one.
+const CLIPPED_SHOWN: usize = 12;
+
 /// η must stay below one half.
 const ETA_END: f64 = 0.5;
 
@@ -211,6 +214,19 @@ fn remarks(inputs: &Inputs, map: &dyn DataMap, theta: &[f64]) -> Vec<String> {
                 parameter.name()
             ));
         }
+    }
+    // Records come by the thousand.
+    if let Some(more) = remarks
+        .len()
+        .checked_sub(CLIPPED_SHOWN)
+        .filter(|more| *more > 0)
+    {
+        remarks.truncate(CLIPPED_SHOWN);
+        let values = map.parameters().len();
+        remarks.push(format!(
+            "{} of {values} values in all lie outside their public bounds and are clipped",
+            more + CLIPPED_SHOWN
+        ));
     }
     if let Some(Ok(universe)) = wishes::universe(&inputs.spec.private)
         && !universe.contains(theta)

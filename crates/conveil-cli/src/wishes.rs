@@ -14,9 +14,9 @@ use conveil_read::spec::{
 };
 
 use crate::failure::Failure;
-use crate::grid;
 use crate::inputs::Inputs;
 use crate::model::Model;
+use crate::{grid, regression};
 
 /// What the spec asks of this model. Raising `cancel` stops the engine's work on it.
 pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failure> {
@@ -31,6 +31,11 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         .adjacency(match model {
             // A classifier knows how many numbers make a record.
             Model::Svm(svm) => svm.adjacency(),
+            // A regression has one private number for each.
+            Model::Regression(_) => match spec.private.adjacency.value {
+                Adjacency::OneRecord { .. } => ask::Adjacency::OneRecord { len: 1 },
+                other => adjacency(other),
+            },
             _ => adjacency(spec.private.adjacency.value),
         })
         .privacy(privacy(spec))
@@ -42,7 +47,10 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         ask = match &shape.value {
             Shape::Rows(rows) => ask.shape(rows.clone()),
             Shape::Curvature => ask.shaped_by_curvature(),
+            Shape::Isotropic => ask,
         };
+    } else if regression::is_shaped_by_default(spec) {
+        ask = ask.shaped_by_curvature();
     }
     if let Some(step) = spec.lattice.step {
         ask = ask.lattice(step);
@@ -134,12 +142,16 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
     Ok(())
 }
 
-/// A power flow has queries of its own.
+/// A power flow has queries of its own, and so has a regression: its weights.
 fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
     Ok(match (&spec.query.release, model) {
         (Release::Cost, Model::Opf(opf)) => grid::cost(name, &spec.query.place, opf)?,
         (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
+        (release, Model::Regression(model)) => {
+            regression::query(spec, model).unwrap_or_else(|| query(release))
+        }
         (Release::Weights, Model::Svm(svm)) => svm.query(),
+        (Release::Identity { variables: None }, Model::Ellipsoid(model)) => model.query(),
         (release, _) => query(release),
     })
 }
@@ -343,6 +355,7 @@ fn choice(method: Method, factor: Factor) -> Choice {
     match method {
         Method::Auto => factor.map_or(Choice::Auto, Choice::AutoWith),
         Method::MassBox => Choice::MassBox,
+        Method::SafeBox => Choice::SafeBox,
         Method::SampledBox => Choice::SampledBox,
         Method::Scenario => Choice::Scenario,
         Method::RowByRow => Choice::RowByRow(factor),

@@ -3,13 +3,18 @@
 mod running;
 
 use conveil_read::{problem, spec};
-use running::{EXAMPLES, GRID_EXAMPLES, directory, ended, examples, text, write};
+use running::{
+    CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory,
+    ended, examples, text, write,
+};
 use serde_json::Value;
 
 const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
 
 fn all() -> impl Iterator<Item = &'static str> {
-    EXAMPLES.iter().chain(GRID_EXAMPLES).copied()
+    let all = EXAMPLES.iter().chain(GRID_EXAMPLES);
+    let all = all.chain(ELLIPSOID_EXAMPLES);
+    all.chain(RECORD_EXAMPLES).copied()
 }
 
 fn json(verb: &str, name: &str) -> Value {
@@ -26,7 +31,8 @@ fn every_file_in_the_examples_is_tested() {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|name| name.strip_suffix(".toml").map(String::from))
         .collect();
-    let mut tested: Vec<String> = all().map(String::from).collect();
+    let tested = all().chain(CLASSIFIER_EXAMPLES.iter().copied());
+    let mut tested: Vec<String> = tested.map(String::from).collect();
     found.sort();
     tested.sort();
     assert_eq!(found, tested);
@@ -45,7 +51,15 @@ fn every_example_works_with_every_verb() {
             );
             let timed = *verb != "check";
             assert_eq!(stderr.ends_with(" s\n"), timed, "{verb} {name}: {stderr}");
-            assert!(!stderr.contains("warning"), "{verb} {name}: {stderr}");
+            // Conditions on a shape leave directions in which weights grow without limit.
+            let known = |line: &&str| {
+                RECORD_EXAMPLES.contains(&name) && line.contains("can move without limit")
+            };
+            let others = stderr.lines().filter(|line| !known(line));
+            assert!(
+                others.clone().all(|line| !line.contains("warning")),
+                "{verb} {name}: {stderr}"
+            );
         }
     }
 }

@@ -144,9 +144,9 @@ fn mistakes_in_the_spec() {
         (SCALAR, &[("[query]\nrelease = \"cost\"                # q'x = 1.5·x\n", "")], &[],
             CHECK, 2,
             "error: spec.toml:1:1: the section [query] is missing\n  help: for example: [query] with release = \"cost\"\n"),
-        (SCALAR, &[("model = \"conic\"", "model = \"svm\"")], &[],
+        (SCALAR, &[("model = \"conic\"", "model = \"ellipsoid\"")], &[],
             CHECK, 2,
-            "error: spec.toml:11:9: model `svm` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow\n"),
+            "error: spec.toml:11:9: model `ellipsoid` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow\n"),
         (SCALAR, &[("eta = 0.01", "eta = 0.7")], &[],
             CHECK, 2,
             "error: spec.toml:38:7: `eta` must lie strictly between 0 and 1/2, found 0.7\n"),
@@ -167,7 +167,7 @@ fn mistakes_in_the_spec() {
             "error: spec.toml:35:15: sensitivity by `envelope` needs `price`\n  help: price = 1000.0 is what deviating from the data by one unit costs, a public number: the value of lost load, a price cap\n"),
         (FIT, &[("release = \"identity\"", "release = \"identity\"\nshape = \"curve\"\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:53:9: `shape` must be `curvature`, found `curve`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]\n"),
+            "error: spec.toml:53:9: `shape` must be `curvature` or `isotropic`, found `curve`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]\n"),
         (SCALAR, &[("by = \"declared\", per_alpha = 1.5, reason = \"the optimal x follows l one to one at every noise scale, and the cost is 1.5 x\"", "by = \"envelope\", price = 10.0")], &[],
             CHECK, 2,
             "error: spec.toml:25:8: sensitivity by `envelope` needs `bounds` on every parameter, and `l` has none\n  help: the bounds must hold every admissible value, of either sign\n"),
@@ -302,7 +302,7 @@ fn asks_that_no_guarantee_can_answer() {
             "error: spec.toml: `limits` is served by mass box: it has no η per row\n"),
         (PORTFOLIO, &[("eta = 0.05", "eta = 0.05\nmethod = \"row-by-row\"")], &[],
             CHECK, 2,
-            "error: spec.toml: refused: row by row on the second-order block `risk`\n  because that method serves linear rows only\n  instead: mass-box, sampled-box or scenario for this block\n"),
+            "error: spec.toml: refused: row by row on the second-order block `risk`\n  because that method serves linear rows only\n  instead: mass-box, safe-box, sampled-box or scenario for this block\n"),
         (PORTFOLIO, &[("eta = 0.05", "eta = 0.05\n[[feasibility.block]]\nname = \"long only\"\nmethod = \"fixed-recourse\"")], &[],
             CHECK, 2,
             "error: spec.toml: refused: fixed recourse on `long only[0]`\n  because its noise depends on free recourse, so it has no fixed quantile\n  instead: row by row, or the mass box\n"),
@@ -320,7 +320,7 @@ fn asks_that_no_guarantee_can_answer() {
             "error: spec.toml: refused: noise calibrated to the deterministic map\n  because another map is released, and it can move many times more\n  instead: on = \"released\", or paper mode for a study that releases nothing\n"),
         (MANY, &[], &[],
             CHECK, 2,
-            "error: spec.toml: refused: a box on the second-order block `c0`\n  because 18 noises reach it, and a box has 2^18 vertices\n  instead: the scenario method for this block, whose size does not grow with the vertices\n"),
+            "error: spec.toml: refused: a box on the second-order block `c0`\n  because 18 noises reach it, and a box has 2^18 vertices\n  instead: the safe box for this block, a bound of the block's own size, or the scenario method\n"),
     ]);
 }
 

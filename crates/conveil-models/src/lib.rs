@@ -23,8 +23,16 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod ellipsoid;
 pub mod grid;
 pub mod records;
 pub mod regression;
 pub mod svm;
 pub mod wind;
+
+/// The Rust in the documents compiles and runs.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/regression.md")]
+    struct Regression;
+}

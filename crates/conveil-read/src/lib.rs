@@ -1,6 +1,7 @@
 //! Readers of what a user hands to Conveil: text in, a typed value or one diagnostic out.
 //!
 //! - [`spec`] reads spec files (TOML): what is private, what is released, which promises hold.
+//! - [`numbers`] reads plain tables of numbers (CSV).
 //! - [`problem`] reads and writes problems in the JSON format of Clarabel's `save_to_file`.
 //!
 //! Both readers take the text and a name to show in messages; they open no files. Whatever the
@@ -19,6 +20,7 @@
 #![deny(missing_docs)]
 
 mod diagnostic;
+pub mod numbers;
 mod position;
 pub mod problem;
 pub mod spec;

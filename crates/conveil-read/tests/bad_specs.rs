@@ -66,10 +66,10 @@ fn mistakes_in_sections_and_versions() {
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_problem() {
     refused(&[
-        (SMALLEST, r#""conic""#, "\"regression\"",
-            "spec.toml:2:9: model `regression` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
+        (SMALLEST, r#""conic""#, "\"ellipsoid\"",
+            "spec.toml:2:9: model `ellipsoid` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic`, `opf` or `svm`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm` or `regression`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",
@@ -77,7 +77,7 @@ fn mistakes_in_problem() {
         (SMALLEST, "file = \"problem.json\"\n", "file = \" \"\n",
             "spec.toml:3:8: `file` must not be empty"),
         (SMALLEST, r#"file = "problem.json""#, r#"path = "problem.json""#,
-            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs, curvature"),
+            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs, curvature, records, features, label, lambda, intercept, regressors, response, basis, condition, ridge, loss"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "x""#,
             "spec.toml:12:8: the name `x` is taken"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "y[1]""#,
@@ -293,7 +293,7 @@ fn mistakes_in_certificates() {
         (ENVELOPE, "nominal = 80", "nominale = 80",
             "spec.toml:10:1: unknown key `nominale` in [[private.parameter]]; did you mean `nominal`?"),
         (CURVATURE, "\"curvature\"", "\"curvatur\"",
-            "spec.toml:14:9: `shape` must be `curvature`, found `curvatur`\n  help: did you mean `curvature`?"),
+            "spec.toml:14:9: `shape` must be `curvature` or `isotropic`, found `curvatur`\n  help: did you mean `curvature`?"),
         (CURVATURE, "\"curvature\"", "2.0",
             "spec.toml:14:9: `shape` must be an array, found 2.0"),
         (CURVATURE, "\"curvature\"", "[[1.0]]",
@@ -312,7 +312,7 @@ fn mistakes_in_feasibility() {
         (SMALLEST, "eta = 0.01", "beta = 0.01",
             "spec.toml:15:1: [feasibility] needs `eta`\n  help: for example: eta = 0.01"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"mass box\"",
-            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `sampled-box`, `scenario`, `row-by-row`, `noise-aware-hinge`, `fixed-recourse`, `ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
+            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `safe-box`, `sampled-box`, `scenario`, `row-by-row`, `noise-aware-hinge`, `fixed-recourse`, `ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"ball\"",
             "spec.toml:17:10: method `ball` needs mechanism `gaussian`"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"bounded\"",
@@ -481,5 +481,42 @@ fn mistakes_in_a_power_flow() {
             "spec.toml:10:11: release `generation` makes no sense with model `conic`\n  help: `sum`, `weighted` and `rows` release sums of variables"),
         (SMALLEST, "sensitivity = { by = \"declared\", value = 1.0, reason = \"unit price\" }", "sensitivity = { by = \"declared\", per_alpha = \"largest-cost\" }",
             "spec.toml:14:15: `largest-cost` makes no sense with model `conic`\n  help: declare a number and its reason: per_alpha = 40.0, reason = \"…\""),
+    ]);
+}
+
+const ELLIPSOID: &str = r#"
+[problem]
+model = "ellipsoid"
+normals = [[1.0], [-1.0]]
+[private]
+offsets = [1.0, 2.0]
+adjacency = { kind = "one-entry", alpha = 0.1 }
+[query]
+release = "identity"
+[privacy]
+mechanism = "laplace"
+epsilon = 1.0
+sensitivity = { by = "declared", value = 1.0, reason = "for the test" }
+[feasibility]
+eta = 0.1
+"#;
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_about_ellipsoids() {
+    read("spec.toml", ELLIPSOID).unwrap();
+    refused(&[
+        (ELLIPSOID, "normals = [[1.0], [-1.0]]", "",
+            "spec.toml:2:1: [problem] needs `normals` or `file`\n  help: for example: normals = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], or file = \"normals.csv\""),
+        (ELLIPSOID, "normals = [[1.0], [-1.0]]", "normals = [[1.0], [-1.0]]\nfile = \"n.csv\"",
+            "spec.toml:5:8: give `normals` or `file`, not both"),
+        (ELLIPSOID, "[-1.0]]", "[-1.0, 2.0]]",
+            "spec.toml:4:19: the normal of facet 1 has 2 numbers, that of facet 0 has 1"),
+        (ELLIPSOID, "offsets = [1.0, 2.0]", "offsets = [1.0]",
+            "spec.toml:6:11: 1 offset for 2 facets: give one for each"),
+        (ELLIPSOID, "kind = \"one-entry\", alpha = 0.1", "kind = \"universe\"",
+            "spec.toml:7:13: adjacency `universe` needs [private.universe]"),
+        (ELLIPSOID, "kind = \"one-entry\", alpha = 0.1", "kind = \"one-record\", record = 3",
+            "spec.toml:7:13: the facets cannot be split into records of 3"),
     ]);
 }

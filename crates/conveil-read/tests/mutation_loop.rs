@@ -19,6 +19,7 @@ const SPECS: &[&str] = &[
     include_str!("../../../fuzz/seeds/spec/envelope.toml"),
     include_str!("../../../fuzz/seeds/spec/curvature.toml"),
     include_str!("../../../fuzz/seeds/spec/opf.toml"),
+    include_str!("../../../fuzz/seeds/spec/regression.toml"),
     include_str!("../../../fuzz/seeds/spec/generation.toml"),
 ];
 

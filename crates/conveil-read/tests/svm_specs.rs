@@ -47,7 +47,7 @@ fn mistakes_in_classifiers() {
         ("lambda = 0.05", "lamda = 0.05",
             "spec.toml:5:1: unknown key `lamda` in [problem]; did you mean `lambda`?"),
         ("negative = 0", "negative = 1",
-            "spec.toml:4:52: `negative` must differ from `positive`, found 1.0 for both"),
+            "spec.toml:4:54: `negative` must differ from `positive`, found 1.0 for both"),
         ("positive = 1, negative = 0", "positive = -1",
             "spec.toml:4:9: `positive` must differ from `negative`, which is -1.0 unless it is given"),
         ("\"regularised\"", "\"free\"",

@@ -5,6 +5,9 @@
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
 //! - [`svm`]: Section 4.2.1, the hyperplane of a support vector machine on synthetic classes.
 //! - [`classifier`]: Table 3, which demands a network can meet, told by a private classifier.
+//! - [`regression`]: Section 4.3.1, a private regression that must increase.
+//! - [`wind`]: Table 4, private power curves of wind turbines.
+//! - [`ellipsoid`]: Section 4.4, ellipsoids that stay inside a polytope.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
@@ -18,12 +21,15 @@
 pub mod classifier;
 pub mod cvar;
 pub mod density;
+pub mod ellipsoid;
 mod hyperplane;
 pub mod opf;
 pub mod paper;
 mod patience;
 pub mod plot;
+pub mod regression;
 pub mod svm;
+pub mod wind;
 
 /// A share in percent, without the rounding errors of 100·0.07.
 fn percent_of(share: f64) -> f64 {

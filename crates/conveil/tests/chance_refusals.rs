@@ -58,7 +58,7 @@ fn too_many_vertices_name_the_scenario_method() {
     let wish = eta(0.1).method(Choice::MassBox);
     let refused = "refused: a box on the second-order block `disc`\n  \
          because 17 noises reach it, and a box has 2^17 vertices\n  \
-         instead: the scenario method for this block, whose size does not grow with the vertices";
+         instead: the safe box for this block, a bound of the block's own size, or the scenario method";
     let map = build(17, 17);
     let sampled = eta(0.1).method(Choice::SampledBox);
     for wish in [wish.clone(), sampled, eta(0.1)] {
@@ -151,7 +151,7 @@ fn fixed_recourse_needs_fixed_rows_and_linear_methods_linear_rows() {
             format!(
                 "refused: {name} on the second-order block `disc`\n  \
                  because that method serves linear rows only\n  \
-                 instead: mass-box, sampled-box or scenario for this block"
+                 instead: mass-box, safe-box, sampled-box or scenario for this block"
             )
         );
     }

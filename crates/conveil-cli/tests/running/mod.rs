@@ -21,6 +21,15 @@ pub const EXAMPLES: &[&str] = &[
 /// The example specs of power grids, by name: their private values are in a CSV beside them.
 pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation"];
 
+/// The example specs of regressions, by name: regressors and private responses are in a CSV beside them.
+pub const RECORD_EXAMPLES: &[&str] = &["wind-curve", "heat-demand"];
+
+/// The example specs of classifiers: `classifier.rs` runs them.
+pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines"];
+
+/// The example specs of ellipsoids, by name: their private offsets are in a CSV beside them.
+pub const ELLIPSOID_EXAMPLES: &[&str] = &["ellipsoid"];
+
 /// Where the example specs stand.
 pub fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs")

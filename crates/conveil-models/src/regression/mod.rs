@@ -109,11 +109,15 @@ impl RegressionBuilder {
         }
         let (functions, names) = self.functions()?;
         let design = self.design(&functions, &names)?;
-        let conditions = self
-            .conditions
-            .iter()
-            .map(|c| c.rows(&functions, self.regressors.names(), &names))
-            .collect::<Result<Vec<_>>>()?;
+        let mut conditions: Vec<(String, Vec<Row>)> = Vec::new();
+        for condition in &self.conditions {
+            let (name, rows) = condition.rows(&functions, self.regressors.names(), &names)?;
+            // Conditions of one kind along one feature are one block.
+            match conditions.iter_mut().find(|c| c.0 == name) {
+                Some(known) => known.1.extend(rows),
+                None => conditions.push((name, rows)),
+            }
+        }
         let gram = gram(&design, names.len());
         let map = match self.loss {
             Loss::Squared => {
@@ -168,7 +172,10 @@ impl RegressionBuilder {
                 }
             };
             for function in basis.functions(column)? {
-                let name = function.form.name(basis.feature().unwrap_or_default());
+                // Brackets are for indices: `speed [m/s]` becomes `speed (m/s)`.
+                let feature = basis.feature().unwrap_or_default();
+                let feature = feature.replace('[', "(").replace(']', ")");
+                let name = function.form.name(&feature);
                 if names.contains(&name) {
                     return Err(Error::Input(format!(
                         "the basis function `{name}` is there twice"

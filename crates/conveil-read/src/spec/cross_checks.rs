@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::{
-    Adjacency, BlockEta, ConstraintBlock, Factor, GridCosts, Mechanism, Method, Model, Place,
-    Release, Sensitivity, Shape, Spec, Stage, VariableBlock, VariableRef,
+    Adjacency, BlockEta, ConstraintBlock, Ellipsoid, Factor, GridCosts, Mechanism, Method, Model,
+    NormalsSource, OffsetsSource, Place, Release, Sensitivity, Shape, Spec, Stage, VariableBlock,
+    VariableRef,
 };
 use crate::spelling::{counted, nearest, quoted};
 use crate::{Located, ReadError};
@@ -19,6 +20,9 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
         }
         // Which variables there are, the network knows.
         Model::Opf(_) => check_demands(spec, name)?,
+        // And here, the basis functions.
+        Model::Regression(_) => super::regression::check(spec, name)?,
+        Model::Ellipsoid(ellipsoid) => check_offsets(spec, ellipsoid, name)?,
         Model::Svm(_) => check_records(spec, name)?,
     }
     check_shape(spec, name)?;
@@ -76,6 +80,31 @@ fn check_demands(spec: &Spec, name: &str) -> Result<(), ReadError> {
                     ),
                 )
                 .with_help("`envelope` is proven for them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Offsets, universe and records must fit the facets, as far as the spec alone tells.
+fn check_offsets(spec: &Spec, ellipsoid: &Ellipsoid, name: &str) -> Result<(), ReadError> {
+    let facets = match &ellipsoid.normals {
+        NormalsSource::Rows(rows) => Some(rows.value.len()),
+        NormalsSource::File(_) => None,
+    };
+    if let (Some(facets), Some(OffsetsSource::Numbers(offsets))) = (facets, &spec.private.offsets)
+        && offsets.value.len() != facets
+    {
+        let found = counted(offsets.value.len(), "offset", "offsets");
+        return Err(offsets.error(
+            name,
+            format!("{found} for {facets} facets: give one for each"),
+        ));
+    }
+    check_universe_for(spec, facets, "facets", name)?;
+    match spec.private.adjacency.value {
+        Adjacency::OneRecord { record } if facets.is_some_and(|f| !f.is_multiple_of(record)) => {
+            let message = format!("the facets cannot be split into records of {record}");
+            Err(spec.private.adjacency.error(name, message))
         }
         _ => Ok(()),
     }
@@ -156,6 +185,17 @@ fn parameters(count: usize) -> String {
 }
 
 fn check_universe(spec: &Spec, name: &str) -> Result<(), ReadError> {
+    let count = spec.private.parameters.len();
+    check_universe_for(spec, Some(count), "parameters", name)
+}
+
+/// A universe must be there where it is needed, and have a number for each of so many private numbers.
+fn check_universe_for(
+    spec: &Spec,
+    count: Option<usize>,
+    of: &str,
+    name: &str,
+) -> Result<(), ReadError> {
     let private = &spec.private;
     let Some(universe) = &private.universe else {
         let sampled = matches!(spec.privacy.sensitivity.value, Sensitivity::Sampled { .. });
@@ -171,18 +211,18 @@ fn check_universe(spec: &Spec, name: &str) -> Result<(), ReadError> {
         }
         return Ok(());
     };
-    let (numbers, count) = (universe.value.center().len(), private.parameters.len());
-    if numbers != count {
-        return Err(universe.error(
+    let numbers = universe.value.center().len();
+    match count {
+        Some(count) if count != numbers => Err(universe.error(
             name,
             format!(
                 "`center` has {}, but the spec has {}",
                 counted(numbers, "number", "numbers"),
-                parameters(count)
+                counted(count, of.trim_end_matches('s'), of)
             ),
-        ));
+        )),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Every variable that the spec names must be one that it has.
@@ -371,10 +411,12 @@ fn check_largest_cost(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .with_help(help))
     };
     match &spec.problem.model {
-        Model::Conic { .. } | Model::Svm(_) => refuse(&format!(
-            "`largest-cost` makes no sense with model `{}`",
-            spec.problem.model.name()
-        )),
+        Model::Conic { .. } | Model::Svm(_) | Model::Regression(_) | Model::Ellipsoid(_) => {
+            refuse(&format!(
+                "`largest-cost` makes no sense with model `{}`",
+                spec.problem.model.name()
+            ))
+        }
         Model::Opf(_) if spec.query.release != Release::Cost => {
             refuse("`largest-cost` is about the cost, not about generation")
         }

@@ -60,6 +60,8 @@ pub enum Method {
     Auto,
     /// `mass-box`: a box of known mass (M5a).
     MassBox,
+    /// `safe-box`: the same box by a safe bound, without vertices.
+    SafeBox,
     /// `sampled-box`: a box around samples (M5b).
     SampledBox,
     /// `scenario`: the constraint at samples (M5c).
@@ -195,6 +197,7 @@ fn read_method(table: &mut Table) -> Result<Option<Located<Method>>, ReadError> 
     let method = item.choice(&[
         ("auto", Method::Auto),
         ("mass-box", Method::MassBox),
+        ("safe-box", Method::SafeBox),
         ("sampled-box", Method::SampledBox),
         ("scenario", Method::Scenario),
         ("row-by-row", Method::RowByRow),

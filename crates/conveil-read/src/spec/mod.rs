@@ -6,6 +6,7 @@
 //! fields are filled with the documented defaults where the text is silent.
 
 mod cross_checks;
+mod ellipsoid;
 mod feasibility;
 mod grid;
 mod item;
@@ -15,6 +16,7 @@ mod private;
 mod problem;
 mod query;
 mod reference;
+mod regression;
 mod risk;
 mod svm;
 mod table;
@@ -25,6 +27,7 @@ use crate::ReadError;
 use crate::position::Source;
 use table::Table;
 
+pub use ellipsoid::{Ellipsoid, EllipsoidDeterminant, NormalsSource, OffsetsSource};
 pub use feasibility::{BlockEta, Factor, Feasibility, FeasibilityBlock, Method, SampleSize, Split};
 pub use grid::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, NetworkSource, PrivateLoads,
@@ -35,6 +38,7 @@ pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
 pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};
 pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
+pub use regression::{Basis, Behaviour, Condition, Regression, RegressionLoss, Responses};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
 pub use svm::{Svm, SvmFeature, SvmIntercept, SvmLabel, SvmRecords};
 

@@ -168,6 +168,8 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Privacy, ReadError
         (Some(item), _) => item.locate(read_sensitivity(item)?),
         // What is proven for records, whoever trains on them.
         (None, Model::Svm(_)) => table.locate(Sensitivity::RegularisedErm),
+        // The certificate of least squares asks for nothing that could be stated.
+        (None, Model::Regression(_)) => table.locate(Sensitivity::StrongConvexity),
         (None, _) => {
             let item = table.required(
                 "sensitivity",

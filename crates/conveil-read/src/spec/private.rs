@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::ellipsoid::{self, OffsetsSource};
 use super::grid::{self, Demands};
 use super::item::{Item, MAX_COUNT};
 use super::problem::{Model, Names};
+use super::regression::{self, Responses};
 use super::svm::{self, SvmRecords};
 use super::table::Table;
 use crate::spelling::counted;
@@ -22,6 +24,10 @@ pub struct Private {
     pub universe: Option<Located<Universe>>,
     /// The private demands of model `opf`.
     pub demands: Option<Demands>,
+    /// The private responses of model `regression`.
+    pub responses: Option<Responses>,
+    /// The private offsets of model `ellipsoid`.
+    pub offsets: Option<OffsetsSource>,
     /// The private records of model `svm`.
     pub records: Option<SvmRecords>,
 }
@@ -128,7 +134,7 @@ impl fmt::Display for Place {
 /// The public set of possible θ.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Universe {
-    /// `box`: |θᵢ − centerᵢ| ≤ half_widthᵢ.
+    /// `box`: |θᵢ − centerᵢ| ≤ half_widthᵢ; written `relative`, a half-width is that share of |centerᵢ|.
     Box {
         /// One number per parameter.
         center: Vec<f64>,
@@ -164,6 +170,7 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "demand",
         "loads",
         "bounds",
+        "offsets",
         "data",
         "test",
     ])?;
@@ -171,45 +178,54 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "adjacency",
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
-    let knows_records = matches!(model, Model::Svm(_));
+    let knows_records = matches!(model, Model::Svm(_) | Model::Regression(_));
     let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
     let context = format!("with model `{}`", model.name());
-    if let Model::Opf(_) = model {
-        let demands = grid::read_demands(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: Some(demands),
-            records: None,
-        });
-    }
-    if let Model::Svm(_) = model {
-        let records = svm::read_records(&mut table)?;
-        table.finish(&context)?;
-        return Ok(Private {
-            adjacency,
-            parameters: Vec::new(),
-            universe: None,
-            demands: None,
-            records: Some(records),
-        });
-    }
-    let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
-    let parameters = read_parameters(table.required("parameter", example)?)?;
-    let universe = match table.optional("universe") {
-        None => None,
-        Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
-    };
-    table.finish(&context)?;
-    Ok(Private {
+    let mut private = Private {
         adjacency,
-        parameters,
-        universe,
+        parameters: Vec::new(),
+        universe: None,
         demands: None,
         records: None,
-    })
+        responses: None,
+        offsets: None,
+    };
+    match model {
+        Model::Conic { .. } => {}
+        Model::Opf(_) => {
+            private.demands = Some(grid::read_demands(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Svm(_) => {
+            private.records = Some(svm::read_records(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Regression(_) => {
+            private.responses = Some(regression::read_responses(&mut table)?);
+            table.finish(&context)?;
+            return Ok(private);
+        }
+        Model::Ellipsoid(_) => {
+            private.offsets = Some(ellipsoid::read_offsets(&mut table)?);
+            private.universe = optional_universe(&mut table)?;
+            table.finish(&context)?;
+            return Ok(private);
+        }
+    }
+    let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
+    private.parameters = read_parameters(table.required("parameter", example)?)?;
+    private.universe = optional_universe(&mut table)?;
+    table.finish(&context)?;
+    Ok(private)
+}
+
+fn optional_universe(table: &mut Table) -> Result<Option<Located<Universe>>, ReadError> {
+    match table.optional("universe") {
+        None => Ok(None),
+        Some(item) => read_universe(item.table("[private.universe]")?).map(Some),
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -361,7 +377,14 @@ enum Shape {
 }
 
 fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
-    table.known(&["kind", "center", "half_width", "radius", "dimension"])?;
+    table.known(&[
+        "kind",
+        "center",
+        "half_width",
+        "relative",
+        "radius",
+        "dimension",
+    ])?;
     let shape = table
         .required("kind", "kind = \"box\"")?
         .choice(&[("box", Shape::Box), ("discs", Shape::Discs)])?;
@@ -369,8 +392,7 @@ fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
     let center = center_item.numbers()?;
     let universe = match shape {
         Shape::Box => {
-            let item = table.required("half_width", "half_width = 0.5")?;
-            let half_width = one_or_each(item, center.len(), "coordinates of `center`")?;
+            let half_width = read_half_width(&mut table, &center)?;
             table.finish("with kind `box`")?;
             Universe::Box { center, half_width }
         }
@@ -394,6 +416,23 @@ fn read_universe(mut table: Table) -> Result<Located<Universe>, ReadError> {
         }
     };
     Ok(table.locate(universe))
+}
+
+/// `half_width`, or `relative`: a share of every coordinate of the center.
+fn read_half_width(table: &mut Table, center: &[f64]) -> Result<Vec<f64>, ReadError> {
+    let of = "coordinates of `center`";
+    match (table.optional("relative"), table.optional("half_width")) {
+        (Some(_), Some(item)) => Err(item.error("give `half_width` or `relative`, not both")),
+        (Some(item), None) => {
+            let shares = one_or_each(item, center.len(), of)?;
+            let pairs = center.iter().zip(shares);
+            Ok(pairs.map(|(center, share)| share * center.abs()).collect())
+        }
+        (None, Some(item)) => one_or_each(item, center.len(), of),
+        (None, None) => table
+            .required("half_width", "half_width = 0.5")
+            .and_then(|item| one_or_each(item, center.len(), of)),
+    }
 }
 
 /// A number ≥ 0 for all, or an array with one for each.

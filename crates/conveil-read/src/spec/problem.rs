@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::ellipsoid::{self, Ellipsoid};
 use super::grid::{self, Grid};
 use super::item::{Item, MAX_COUNT};
+use super::regression::{self, Regression};
 use super::svm::{self, Svm};
 use super::table::Table;
 use crate::spelling::quoted;
@@ -32,6 +34,10 @@ pub enum Model {
     },
     /// `opf`: an optimal power flow.
     Opf(Grid),
+    /// `regression`: private responses, public regressors.
+    Regression(Box<Regression>),
+    /// `ellipsoid`: the largest ellipsoid inside a polytope.
+    Ellipsoid(Ellipsoid),
     /// `svm`: a support vector machine.
     Svm(Svm),
 }
@@ -42,6 +48,8 @@ impl Model {
         match self {
             Model::Conic { .. } => "conic",
             Model::Opf(_) => "opf",
+            Model::Regression(_) => "regression",
+            Model::Ellipsoid(_) => "ellipsoid",
             Model::Svm(_) => "svm",
         }
     }
@@ -100,12 +108,13 @@ pub enum Holds {
 enum Kind {
     Conic,
     Opf,
+    Regression,
+    Ellipsoid,
     Svm,
 }
 
 /// Reads `[problem]`.
 pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
-    refuse_later_models(&table)?;
     table.known(&[
         "model",
         "file",
@@ -116,18 +125,28 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "susceptance",
         "angle_limits",
         "costs",
+        "normals",
+        "determinant",
         "curvature",
         "records",
         "features",
         "label",
         "lambda",
         "intercept",
+        "regressors",
+        "response",
+        "basis",
+        "condition",
+        "ridge",
+        "loss",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
     let kind = word.choice(&[
         ("conic", Kind::Conic),
         ("opf", Kind::Opf),
         ("svm", Kind::Svm),
+        ("regression", Kind::Regression),
+        ("ellipsoid", Kind::Ellipsoid),
     ])?;
     let model = match kind {
         Kind::Conic => Model::Conic {
@@ -137,6 +156,16 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
             let grid = grid::read(&mut table)?;
             table.finish("with model `opf`")?;
             Model::Opf(grid)
+        }
+        Kind::Regression => {
+            let regression = regression::read(&mut table)?;
+            table.finish("with model `regression`")?;
+            Model::Regression(Box::new(regression))
+        }
+        Kind::Ellipsoid => {
+            let ellipsoid = ellipsoid::read(&mut table)?;
+            table.finish("with model `ellipsoid`")?;
+            Model::Ellipsoid(ellipsoid)
         }
         Kind::Svm => {
             let svm = svm::read(&mut table)?;
@@ -158,19 +187,6 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         variables,
         constraints,
     })
-}
-
-/// Other models have other keys: say so before complaining about these.
-fn refuse_later_models(table: &Table) -> Result<(), ReadError> {
-    let Some(item) = table.peek("model") else {
-        return Ok(());
-    };
-    match item.text()? {
-        model @ ("regression" | "ellipsoid") => Err(item
-            .error(format!("model `{model}` is not part of this version"))
-            .with_help("model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow")),
-        _ => Ok(()),
-    }
 }
 
 fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {

@@ -16,7 +16,7 @@ pub struct Query {
     pub release: Release,
     /// Where `release` stands.
     pub place: Located<()>,
-    /// `shape`: the matrix T; the identity if absent.
+    /// `shape`: the matrix T; if absent the identity, and for a certified regression the curvature.
     pub shape: Option<Located<Shape>>,
 }
 
@@ -27,6 +27,8 @@ pub enum Shape {
     Rows(Vec<Vec<f64>>),
     /// `curvature`: T = (QP⁻¹Q')^½ of a quadratic cost.
     Curvature,
+    /// `isotropic`: T = I.
+    Isotropic,
 }
 
 /// What is released.
@@ -186,6 +188,23 @@ fn check_model(kind: &Item, release: &Release, model: &Model) -> Result<(), Read
             matches!(release, Release::Cost | Release::Generation { .. }),
             "a power flow releases its `cost`, or the `generation` of some of its units",
         ),
+        Model::Regression(_) => (
+            !matches!(
+                release,
+                Release::Cost | Release::Generation { .. } | Release::AtMost { .. }
+            ),
+            "a regression releases its `weights`; or predictions: `weighted` and `rows`",
+        ),
+        Model::Ellipsoid(_) => (
+            !matches!(
+                release,
+                Release::Cost
+                    | Release::Generation { .. }
+                    | Release::AtMost { .. }
+                    | Release::Weights
+            ),
+            "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
+        ),
         Model::Svm(_) => (
             matches!(release, Release::Weights),
             "a classifier releases its `weights`",
@@ -263,8 +282,9 @@ fn read_variables(table: &mut Table) -> Result<Option<Vec<Located<VariableRef>>>
 
 fn read_shape(item: Item) -> Result<Shape, ReadError> {
     if item.is_text() {
-        return match item.choice(&[("curvature", ())]) {
-            Ok(()) => Ok(Shape::Curvature),
+        return match item.choice(&[("curvature", true), ("isotropic", false)]) {
+            Ok(true) => Ok(Shape::Curvature),
+            Ok(false) => Ok(Shape::Isotropic),
             Err(error) if error.help.is_some() => Err(error),
             Err(error) => {
                 Err(error.with_help("or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]"))

@@ -42,6 +42,19 @@ impl<'d> Table<'d> {
         self.source.error(self.offset, message)
     }
 
+    /// A complaint about a value that was read from the table.
+    pub(super) fn complain<T>(
+        &self,
+        about: &crate::Located<T>,
+        message: impl Into<String>,
+    ) -> ReadError {
+        ReadError {
+            line: about.line,
+            column: about.column,
+            ..self.error(message)
+        }
+    }
+
     /// `value`, placed where the table is.
     pub(super) fn locate<T>(&self, value: T) -> crate::Located<T> {
         self.source.locate(self.offset, value)

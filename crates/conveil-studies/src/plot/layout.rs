@@ -142,6 +142,7 @@ fn sample(drawing: &mut Drawing, series: &Series, (x, y): (f64, f64)) {
         Mark::Line { dashed, .. } => {
             drawing.line((x, y), (x + 20.0, y), &line_style(colour, *dashed));
         }
+        Mark::Curves { .. } => drawing.line((x, y), (x + 20.0, y), &curve_style(colour)),
         Mark::Band { .. } => {
             let corners = [
                 (x, y - 5.0),
@@ -261,6 +262,9 @@ impl<'p> Frame<'p> {
                 let path = points.iter().map(|p| self.at(*p));
                 drawing.polyline(path, &line_style(colour, *dashed));
             }
+            Mark::Curves { points } => {
+                drawing.polyline(points.iter().map(|p| self.at(*p)), &curve_style(colour));
+            }
             Mark::Band { points } => {
                 let there = points.iter().filter_map(|p| self.at((p.0, p.1)));
                 let back = points.iter().rev().filter_map(|p| self.at((p.0, p.2)));
@@ -301,9 +305,10 @@ impl<'p> Frame<'p> {
 /// The points that an axis must cover.
 fn extent(mark: &Mark) -> Vec<(f64, f64)> {
     match mark {
-        Mark::Line { points, .. } | Mark::Points { points, .. } | Mark::Bars { points, .. } => {
-            points.clone()
-        }
+        Mark::Line { points, .. }
+        | Mark::Curves { points }
+        | Mark::Points { points, .. }
+        | Mark::Bars { points, .. } => points.clone(),
         Mark::Band { points } | Mark::Intervals { points } => points
             .iter()
             .flat_map(|(x, low, high)| [(*x, *low), (*x, *high)])
@@ -318,6 +323,10 @@ fn line_style(colour: &str, dashed: bool) -> String {
         ""
     };
     format!("stroke=\"{colour}\" stroke-width=\"1.8\"{dash}")
+}
+
+fn curve_style(colour: &str) -> String {
+    format!("stroke=\"{colour}\" stroke-width=\"0.8\" stroke-opacity=\"0.6\"")
 }
 
 fn band_style(colour: &str) -> String {

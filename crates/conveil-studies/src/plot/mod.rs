@@ -130,6 +130,11 @@ pub enum Mark {
         /// Dashed.
         dashed: bool,
     },
+    /// Thin lines, many over one another, broken where a point is not finite.
+    Curves {
+        /// (x, y).
+        points: Vec<(f64, f64)>,
+    },
     /// The area between two lines.
     Band {
         /// (x, low, high).

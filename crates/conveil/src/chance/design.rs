@@ -7,6 +7,7 @@ use super::fixed::FixedRecourse;
 use super::hinge::{NoiseAwareHinge, not_local};
 use super::mass_box::MassBox;
 use super::row_by_row::RowByRow;
+use super::safe_box::SafeBox;
 use super::sampled_box::SampledBox;
 use super::scenario::Scenario;
 use super::sorting::{Pending, reach, sort_rows};
@@ -166,12 +167,12 @@ impl Design {
         ];
         let present: Vec<Choice> = kinds
             .into_iter()
-            .filter(|kind| by_event.iter().any(|p| p.choice == *kind))
+            .filter(|kind| by_event.iter().any(|p| event_of(p.choice) == *kind))
             .collect();
         // Equal shares per group, unless a block's weight raises or lowers the event that serves it.
         let open_rows = by_row.iter().any(|p| p.etas.is_none());
         let weight_of = |kind: &Choice| {
-            let mine = by_event.iter().filter(|p| p.choice == *kind);
+            let mine = by_event.iter().filter(|p| event_of(p.choice) == *kind);
             mine.map(|p| p.weight).fold(0.0f64, f64::max)
         };
         let weights: Vec<f64> = present.iter().map(weight_of).collect();
@@ -189,8 +190,24 @@ impl Design {
             .count();
         let sampling = (wish.size, wish.beta / sampled.max(1) as f64, wish.seed);
         for (kind, weight) in present.into_iter().zip(weights) {
-            let (method, line) = self.event(rule, kind, weight * unit, sampling, wish.split)?;
-            self.serve(program, &mut by_event, kind, method, Some(line));
+            let (method, mut line) = self.event(rule, kind, weight * unit, sampling, wish.split)?;
+            if kind != Choice::MassBox {
+                self.serve(program, &mut by_event, kind, method, Some(line));
+                continue;
+            }
+            // One box for both: it is one event, whether vertices or a safe bound stand in for it.
+            let safe = Arc::new(SafeBox::new(&self.split_boxes));
+            let is = |choice| move |p: &Pending| p.choice == choice;
+            if by_event.iter().any(is(Choice::MassBox)) {
+                let detail = line.detail.clone();
+                self.serve(program, &mut by_event, kind, method, Some(line));
+                line = new_line("safe box", 0.0, format!("the same event: {detail}"));
+            } else {
+                line.method = safe.name().into();
+            }
+            if by_event.iter().any(is(Choice::SafeBox)) {
+                self.serve(program, &mut by_event, Choice::SafeBox, safe, Some(line));
+            }
         }
         if by_event.iter().any(|p| p.choice == Choice::Bounded) {
             let bounded = Bounded::new(&self.law, self.step)?;
@@ -464,6 +481,14 @@ impl Design {
             line.method.as_str(),
             "mass box" | "sampled box" | "bounded noise"
         )
+    }
+}
+
+/// The event that a choice shares with others.
+fn event_of(choice: Choice) -> Choice {
+    match choice {
+        Choice::SafeBox => Choice::MassBox,
+        other => other,
     }
 }
 

@@ -10,6 +10,8 @@
 //! | more noises, linear row, v = X'a free    | row by row, smallest proven factor  |
 //! | more noises, any other cone              | mass box over the noises it touches |
 //!
+//! Where a cone meets too many noises for vertices, the safe box is to be asked for: a choice, because it gives away
+//! some of the feasible set.
 //! Slacks of losses may ask for the noise-aware hinge instead: their recourse in closed form, with exact quantiles.
 
 mod ball;
@@ -21,6 +23,7 @@ mod fixed;
 mod hinge;
 mod mass_box;
 mod row_by_row;
+mod safe_box;
 mod sampled_box;
 mod scenario;
 mod sorting;
@@ -121,6 +124,8 @@ pub enum Choice {
     AutoWith(Factor),
     /// M5a.
     MassBox,
+    /// The box of M5a, met by a safe bound instead of vertices on cones that are not linear.
+    SafeBox,
     /// M5b.
     SampledBox,
     /// M5c.
@@ -143,6 +148,7 @@ impl Choice {
         match self {
             Choice::Auto | Choice::AutoWith(_) => "auto",
             Choice::MassBox => "mass box",
+            Choice::SafeBox => "safe box",
             Choice::SampledBox => "sampled box",
             Choice::Scenario => "scenario",
             Choice::RowByRow(_) => "row by row",

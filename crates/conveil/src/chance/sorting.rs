@@ -74,7 +74,7 @@ pub(super) fn sort_rows(
                         block.name()
                     ),
                     "that method serves linear rows only",
-                    "mass-box, sampled-box or scenario for this block",
+                    "mass-box, safe-box, sampled-box or scenario for this block",
                 ));
             }
             if etas.is_some() {

@@ -1,5 +1,8 @@
 //! A box of noises, enforced for every point of it: the support function on linear rows, the vertices that a block
 //! touches for other cones. Shared by the mass box, the sampled box and bounded noise.
+//!
+//! In a second-order cone, noises that reach the head row alone need no vertices: ‖x(ζ)‖ ≤ t̄ − v'ζ − w'ζ' for all ζ'
+//! means ‖x(ζ)‖ ≤ t̄ − v'ζ − max w'ζ'.
 
 use super::{Site, Task};
 use crate::error::{Error, Result};
@@ -28,7 +31,7 @@ impl BoxSet {
     }
 
     /// max over [l, u] of ζ·v.
-    fn support(&self, v: f64) -> f64 {
+    pub(super) fn support(&self, v: f64) -> f64 {
         (self.lower * v).max(self.upper * v)
     }
 }
@@ -86,14 +89,20 @@ impl Boxes {
     fn at_vertices(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
         let k = lift.noises();
         let noises: Vec<_> = task.rows.iter().map(|&i| lift.row_noise(i)).collect();
-        let mut touched: Vec<usize> = noises.iter().flat_map(|n| n.touched(k)).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        check_vertices(task.cone, task.name, touched.len())?;
+        let reach = noises.iter().map(|n| (n.touched(k), n.is_fixed()));
+        let (curved, straight) = sort_noises(task.cone, &reach.collect::<Vec<_>>());
+        check_vertices(task.cone, task.name, curved.len())?;
+        // The worst of the noises that need no vertices, all of them fixed and in the head row.
+        let head: f64 = noises[0]
+            .constant
+            .iter()
+            .filter(|(j, _)| straight.contains(j))
+            .map(|&(j, v)| self.0[j].support(v))
+            .sum();
         let origins: Vec<Option<usize>> = task.rows.iter().map(|&i| Some(i)).collect();
-        for vertex in 0..1usize << touched.len() {
+        for vertex in 0..1usize << curved.len() {
             let mut zeta = vec![0.0; k];
-            for (bit, &j) in touched.iter().enumerate() {
+            for (bit, &j) in curved.iter().enumerate() {
                 let upper = vertex >> bit & 1 == 1;
                 zeta[j] = if upper {
                     self.0[j].upper
@@ -101,15 +110,36 @@ impl Boxes {
                     self.0[j].lower
                 };
             }
-            let rows = task
+            let mut rows: Vec<_> = task
                 .rows
                 .iter()
                 .zip(&noises)
                 .map(|(&i, noise)| lift.row_at(i, noise, &zeta))
                 .collect();
+            rows[0].1 -= head;
             lift.cone(task.cone, rows, &origins);
         }
         Ok(())
+    }
+}
+
+/// The noises that need vertices, and those that reach the head of a second-order cone alone, with a fixed coefficient.
+/// Takes, by row, the noises that can reach it and whether they are fixed.
+fn sort_noises(cone: &Cone, rows: &[(Vec<usize>, bool)]) -> (Vec<usize>, Vec<usize>) {
+    let union = |rows: &[(Vec<usize>, bool)]| {
+        let mut noises: Vec<usize> = rows.iter().flat_map(|row| row.0.clone()).collect();
+        noises.sort_unstable();
+        noises.dedup();
+        noises
+    };
+    match (cone, rows) {
+        (Cone::SecondOrder(_), [(head, true), tail @ ..]) => {
+            let curved = union(tail);
+            let straight = head.iter().filter(|j| !curved.contains(j));
+            let straight = straight.copied().collect();
+            (curved, straight)
+        }
+        _ => (union(rows), Vec::new()),
     }
 }
 
@@ -118,10 +148,9 @@ pub(super) fn check(site: &Site<'_>) -> Result<()> {
     if site.cone.is_linear() {
         return Ok(());
     }
-    let mut touched: Vec<usize> = site.rows.iter().flat_map(|r| r.noises.clone()).collect();
-    touched.sort_unstable();
-    touched.dedup();
-    check_vertices(site.cone, site.name, touched.len())
+    let rows = site.rows.iter().map(|row| (row.noises.clone(), row.fixed));
+    let (curved, _) = sort_noises(site.cone, &rows.collect::<Vec<_>>());
+    check_vertices(site.cone, site.name, curved.len())
 }
 
 fn check_vertices(cone: &Cone, name: &str, noises: usize) -> Result<()> {
@@ -131,6 +160,6 @@ fn check_vertices(cone: &Cone, name: &str, noises: usize) -> Result<()> {
     Err(Error::refused(
         format!("a box on the {} block `{name}`", cone.kind()),
         format!("{noises} noises reach it, and a box has 2^{noises} vertices"),
-        "the scenario method for this block, whose size does not grow with the vertices",
+        "the safe box for this block, a bound of the block's own size, or the scenario method",
     ))
 }

@@ -1,6 +1,6 @@
 //! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
 
-use super::Plan;
+use super::{Plan, widest};
 use crate::ask::{Ask, Bound, Request};
 use crate::chance::Choice;
 use crate::digits::short;
@@ -13,11 +13,12 @@ use std::fmt;
 /// The edge of feasibility in one number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// ε, η, α or noise scale.
+    /// ε, η, α, noise scale, or the universe as a multiple of the stated one.
     pub what: &'static str,
     /// Its value now.
     pub now: f64,
-    /// The last feasible value, found by bisection to a relative 1e-4; none when no value in range is feasible.
+    /// The last feasible value, found by bisection to a relative 1e-4 (the universe: by a scan, see its note); none when
+    /// no value in range is feasible.
     pub edge: Option<f64>,
     /// Whether the range ended before an edge was met: everything tried up to `edge` is feasible.
     pub everything_tried: bool,
@@ -36,6 +37,8 @@ pub struct Explanation {
     pub feasible: bool,
     /// What holds it back, when infeasible.
     pub obstacle: Option<Infeasibility>,
+    /// Why no noise scale meets the privacy wish, where none does.
+    pub unattainable: Option<String>,
     /// The constraints with the largest prices, when feasible: what makes privacy cost.
     pub binding: Vec<(String, f64)>,
     /// The edges.
@@ -45,10 +48,15 @@ pub struct Explanation {
 /// Explains an ask on a dataset. Values found this way depend on the data: a plan built from them is not covered by
 /// its guarantee unless they were going to be chosen anyway.
 pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanation> {
-    // A certificate may find in public that the noise fits no dataset.
+    // A certificate may find in public that the noise fits no dataset; sampled pairs, that no scale is enough.
+    let mut unattainable = None;
     let plan = match Plan::new(map, ask.clone()) {
         Ok(plan) => Ok(plan),
         Err(Error::NoiseDoesNotFit(obstacle)) => Err(obstacle),
+        Err(Error::NotAttainable(why)) if widest::applies(ask) => {
+            unattainable = Some(why);
+            Err(Infeasibility::default())
+        }
         Err(other) => return Err(other),
     };
     let decided = match &plan {
@@ -67,7 +75,22 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Err(Error::NoiseDoesNotFit(obstacle)) => (false, Some(obstacle), Vec::new()),
         Err(other) => return Err(other),
     };
+    let obstacle = obstacle.filter(|o| !o.rows.is_empty() || unattainable.is_none());
     let mut thresholds = Vec::new();
+    if !feasible {
+        thresholds.extend(widest::universe(map, ask, theta)?);
+    }
+    if unattainable.is_some() {
+        // Without a scale there is nothing to hold fixed while something else moves.
+        return Ok(Explanation {
+            private: true,
+            feasible,
+            obstacle,
+            unattainable,
+            binding,
+            thresholds,
+        });
+    }
     let epsilon = ask.privacy.map_or(1.0, |p| p.epsilon());
     let declared = match &ask.sensitivity {
         Some(Request::Declared { bound, .. }) => Some(*bound),
@@ -154,6 +177,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         private: true,
         feasible,
         obstacle,
+        unattainable,
         binding,
         thresholds,
     })
@@ -161,7 +185,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
 
 /// What became of one value.
 #[derive(Clone, Copy, PartialEq)]
-enum Fit {
+pub(super) enum Fit {
     Yes,
     No,
     /// The value itself is refused: the range ends before it.
@@ -169,7 +193,7 @@ enum Fit {
 }
 
 /// Whether the noise of this ask fits the data.
-fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Fit> {
+pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Fit> {
     let plan = match Plan::new(map, ask) {
         Ok(plan) => plan,
         Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Fit::Outside),
@@ -267,7 +291,11 @@ impl fmt::Display for Explanation {
             f,
             "EXPLANATION: PRIVATE, explores the private data; values chosen because of it are not covered by a guarantee"
         )?;
+        if let Some(why) = &self.unattainable {
+            writeln!(f, "not attainable: {why}")?;
+        }
         match (&self.obstacle, self.feasible) {
+            (None, false) if self.unattainable.is_some() => {}
             (Some(obstacle), _) => writeln!(f, "infeasible with this noise: {obstacle}")?,
             (None, true) => writeln!(f, "feasible as asked")?,
             (None, false) => writeln!(f, "infeasible with this noise")?,

@@ -3,6 +3,7 @@
 use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Suspicion};
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
+use crate::rule::RowRule;
 use crate::solve::{self, Outcome};
 
 /// Above this size the recession test is left out, and the plan says so.
@@ -21,7 +22,10 @@ pub(super) fn collect(
         warnings.push(
             "the quadratic cost is private: whether the optimum is unique, so that the answer is a function of the data, was not checked".into(),
         );
-    } else if released.query().value_factor.is_none() && !unique_answer(template, released) {
+    } else if released.query().value_factor.is_none()
+        && !unique_answer(template, released)
+        && !unique_by_theorem(model, released)
+    {
         warnings.push(
             "the released quantity is not the optimal value and the objective is not strongly convex: the optimum may not be unique, and then the answer is not a function of the data; add a small strongly convex term".into(),
         );
@@ -71,6 +75,15 @@ pub(super) fn collect(
         }
     }
     warnings
+}
+
+/// Whether the model itself proves that everything queried is unique.
+fn unique_by_theorem(model: &dyn DataMap, released: &ReleasedMap<'_>) -> bool {
+    let unique = model.unique_columns();
+    let rule = released.rule();
+    let all_fixed = |j: usize| j < rule.variables() && matches!(rule.row(j), RowRule::Fixed(_));
+    let mut terms = released.query().rows().iter().flatten();
+    terms.all(|(column, _)| unique.contains(column)) && unique.clone().all(all_fixed)
 }
 
 /// Whether the queried variables are unique at the optimum: they lie in P's support, and P ≻ 0 there.

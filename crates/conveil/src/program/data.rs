@@ -4,6 +4,7 @@ use super::Program;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Which parts of the program depend on the private data: public knowledge, stated and never inferred from values.
@@ -70,6 +71,12 @@ pub trait DataMap: Send + Sync {
         None
     }
 
+    /// Columns whose optimal values are unique by a theorem about the model, with every tightening that chance
+    /// constraints make while the query fixes how all of these columns move: such queries are single-valued (M1).
+    fn unique_columns(&self) -> Range<usize> {
+        0..0
+    }
+
     /// Length of θ.
     fn len(&self) -> usize {
         self.parameters().len()
@@ -116,6 +123,10 @@ impl<T: DataMap + ?Sized> DataMap for &T {
 
     fn affine(&self) -> Option<&AffineMap> {
         (**self).affine()
+    }
+
+    fn unique_columns(&self) -> Range<usize> {
+        (**self).unique_columns()
     }
 }
 

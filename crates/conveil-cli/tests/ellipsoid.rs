@@ -1,0 +1,302 @@
+//! Model `ellipsoid` on the command line: what is refused and where, what is public, what the study prints.
+
+mod running;
+
+use running::{directory, ended, examples, text, write};
+use serde_json::Value;
+use std::path::Path;
+
+fn spec() -> String {
+    text(&examples().join("ellipsoid.toml"))
+}
+
+/// The example, with a change to the spec and its offsets inline.
+fn placed(name: &str, changes: &[(&str, &str)]) -> std::path::PathBuf {
+    let place = directory(name);
+    let offsets = "offsets = [2.0, 2.2, 1.5, 1.6, 2.5, 2.8, 3.6, 2.9]";
+    let mut changed = spec().replace("offsets = \"ellipsoid.csv\"", offsets);
+    for (old, new) in changes {
+        assert!(changed.contains(old), "{old}");
+        changed = changed.replace(old, new);
+    }
+    write(&place.join("spec.toml"), changed);
+    place
+}
+
+fn said(place: &Path, verb: &str) -> (i32, String) {
+    let (code, _, stderr) = ended(place, &[verb, "spec.toml", "--quiet"]);
+    (code, stderr)
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let cases: &[(&str, &str, &str)] = &[
+        (
+            "[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]",
+            "[1.0, 0.0], [-1.0, 0.0, 2.0], [0.0, 1.0]",
+            "the normal of facet 1 has 3 numbers, that of facet 0 has 2",
+        ),
+        (
+            "[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]",
+            "[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]",
+            "the normal of facet 1 is zero: such a row is no facet, leave it out",
+        ),
+        (
+            "offsets = [2.0, 2.2, ",
+            "offsets = [",
+            "6 offsets for 8 facets: give one for each",
+        ),
+        (
+            "center = [2.0, 2.2, ",
+            "center = [",
+            "`center` has 6 numbers, but the spec has 8 facets",
+        ),
+        (
+            "relative = 0.002",
+            "relative = 0.002\nhalf_width = 0.1",
+            "give `half_width` or `relative`, not both",
+        ),
+        (
+            "relative = 0.002",
+            "half_width = 0.0",
+            "the universe leaves no room for the offset of facet 0: its half-width must be positive",
+        ),
+        (
+            "release = \"identity\"",
+            "release = \"cost\"",
+            "release `cost` makes no sense with model `ellipsoid`",
+        ),
+        (
+            "release = \"identity\"",
+            "release = \"identity\"\nvariables = [\"size\"]",
+            "`size`",
+        ),
+        (
+            "model = \"ellipsoid\"",
+            "model = \"ellipsoid\"\nnetwork = \"5_pjm\"",
+            "`network`",
+        ),
+        (
+            "model = \"ellipsoid\"",
+            "model = \"ellipsoid\"\ndeterminant = \"sometimes\"",
+            "`at-the-mean`",
+        ),
+    ];
+    for (index, (old, new, message)) in cases.iter().enumerate() {
+        let place = placed(&format!("ellipsoid-mistake-{index}"), &[(old, new)]);
+        let (code, stderr) = said(&place, "check");
+        assert_eq!(code, 2, "{message}: {stderr}");
+        assert!(stderr.contains(message), "{message}: {stderr}");
+        assert!(stderr.contains("spec.toml"), "{stderr}");
+    }
+    let open = placed(
+        "ellipsoid-open",
+        &[
+            (
+                "  [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0],\n  [1.0, 1.0], [-1.0, 1.0], [1.0, -2.0], [-1.0, -1.0],\n",
+                "  [1.0, 0.0], [0.0, 1.0],\n",
+            ),
+            ("[2.0, 2.2, 1.5, 1.6, 2.5, 2.8, 3.6, 2.9]", "[2.0, 1.5]"),
+        ],
+    );
+    let (code, stderr) = said(&open, "check");
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("the polytope is unbounded, whatever the offsets"),
+        "{stderr}"
+    );
+}
+
+/// What is wrong with private offsets is found at the data only: `check` says the same, whatever they are.
+#[test]
+fn check_is_the_same_whatever_the_private_offsets() {
+    let place = directory("ellipsoid-check");
+    write(&place.join("spec.toml"), spec());
+    let csv = text(&examples().join("ellipsoid.csv"));
+    let other = csv.replace("2.003", "1.999");
+    let mut seen = Vec::new();
+    for offsets in [csv.as_str(), &other, "no numbers", "1\n2\n"] {
+        write(&place.join("ellipsoid.csv"), offsets);
+        let plain = ended(&place, &["check", "spec.toml"]);
+        let document = ended(&place, &["check", "spec.toml", "--json"]);
+        assert_eq!((plain.0, document.0), (0, 0), "{}", plain.2);
+        seen.push((plain.1, document.1));
+    }
+    assert!(seen.iter().all(|one| *one == seen[0]));
+    assert!(
+        seen[0].0.contains(
+            "released: `centre[0]`, `centre[1]`, `shape[0,0]`, `shape[0,1]`, `shape[1,1]`"
+        )
+    );
+    assert!(seen[0].0.contains("fit: the feasible set is private"));
+    let (code, stderr) = said(&place, "solve");
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("2 offsets for 8 facets: give one for each"),
+        "{stderr}"
+    );
+    write(&place.join("ellipsoid.csv"), "1, 2\n");
+    let (_, stderr) = said(&place, "solve");
+    assert!(stderr.contains("offsets stand one in a line"), "{stderr}");
+}
+
+/// Empty and flat polytopes, without a universe that would clip them away.
+#[test]
+fn offsets_without_room_end_the_solve() {
+    let declared = "sensitivity = { by = \"declared\", value = 0.01, reason = \"a test\" }";
+    let sampled = "sensitivity = { by = \"sampled\", gamma = 0.1, beta = 0.1, seed = 1 }";
+    let universe = "[private.universe]              # public; offsets outside count as clipped to it\nkind = \"box\"\ncenter = [2.0, 2.2, 1.5, 1.6, 2.5, 2.8, 3.6, 2.9]\nrelative = 0.002\n";
+    for (offset, code, message) in [
+        ("-2.5", 3, "the program itself is infeasible"),
+        ("-2.0", 2, "the polytope has no interior"),
+    ] {
+        let place = placed(
+            &format!("ellipsoid-room-{code}"),
+            &[
+                (sampled, declared),
+                (universe, ""),
+                (
+                    "{ kind = \"universe\" }",
+                    "{ kind = \"one-entry\", alpha = 0.01 }",
+                ),
+                ("[2.0, 2.2, 1.5", &format!("[2.0, {offset}, 1.5")),
+            ],
+        );
+        assert_eq!(said(&place, "check").0, 0);
+        let (ended, stderr) = said(&place, "solve");
+        assert_eq!(ended, code, "{stderr}");
+        assert!(stderr.contains(message), "{stderr}");
+    }
+}
+
+/// Too large a universe: no noise that covers it fits, and `explain` finds the largest that does.
+#[test]
+fn explain_finds_the_largest_universe() {
+    let place = placed(
+        "ellipsoid-universe",
+        &[("relative = 0.002", "relative = 0.1")],
+    );
+    let (code, _) = said(&place, "solve");
+    assert_eq!(code, 4);
+    let (code, stdout, stderr) = ended(&place, &["explain", "spec.toml", "--json", "--quiet"]);
+    assert_eq!(code, 0, "{stderr}");
+    let explained: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(explained["feasible"], false);
+    let thresholds = explained["thresholds"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let universe = thresholds.iter().find(|t| t["what"] == "universe");
+    let edge = universe
+        .and_then(|t| t["edge"].as_f64())
+        .unwrap_or(f64::NAN);
+    assert!((0.1..1.0).contains(&edge), "{stdout}");
+    // That much is feasible.
+    let relative = format!("relative = {}", 0.1 * edge);
+    let place = placed("ellipsoid-smaller", &[("relative = 0.002", &relative)]);
+    assert_eq!(said(&place, "solve").0, 0);
+}
+
+#[test]
+fn normals_may_come_from_a_file_and_a_safe_box_is_a_method() {
+    let place = placed(
+        "ellipsoid-file",
+        &[
+            (
+                "normals = [                     # public: a row for each facet",
+                "file = \"normals.csv\"",
+            ),
+            (
+                "  [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0],\n  [1.0, 1.0], [-1.0, 1.0], [1.0, -2.0], [-1.0, -1.0],\n]\n",
+                "",
+            ),
+            (
+                "[feasibility]\neta = 0.1",
+                "[feasibility]\neta = 0.1\nmethod = \"safe-box\"",
+            ),
+        ],
+    );
+    write(
+        &place.join("normals.csv"),
+        "# x, y\n1,0\n-1,0\n0,1\n0,-1\n1,1\n-1,1\n1,-2\n-1,-1\n",
+    );
+    let (code, stdout, stderr) = ended(&place, &["solve", "spec.toml", "--json", "--quiet"]);
+    assert_eq!(code, 0, "{stderr}");
+    let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(report["budget"]["lines"][0]["method"], "safe box");
+    assert!(report["mean_volume"].as_f64().is_some_and(|v| v > 5.0));
+    assert!(report["mean_clearance"].as_f64().is_some_and(|v| v > 0.0));
+    write(&place.join("normals.csv"), "1,0\n-1,x\n");
+    let (code, stderr) = said(&place, "check");
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("normals.csv:2:4: not a number: `x`"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_release_charges_and_prints_the_ellipsoid() {
+    let place = placed("ellipsoid-release", &[]);
+    let (code, stdout, stderr) = ended(
+        &place,
+        &[
+            "release",
+            "spec.toml",
+            "--no-ledger",
+            "--decision",
+            "decision.json",
+            "--json",
+        ],
+    );
+    assert_eq!(code, 0, "{stderr}");
+    let card: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+    let names = card["answer"].to_string();
+    assert!(
+        names.contains("shape[0,1]") && names.contains("centre[1]"),
+        "{names}"
+    );
+    assert!(place.join("decision.json").exists());
+}
+
+#[test]
+fn the_study_prints_rows_for_both_modes_and_strategies() {
+    let place = directory("ellipsoid-study");
+    let words = [
+        "study",
+        "ellipsoid",
+        "--polytopes",
+        "octagon",
+        "--universe",
+        "1",
+        "--draws",
+        "2000",
+        "--json",
+        "--quiet",
+        "--figure",
+        "ellipses.svg",
+    ];
+    let (code, stdout, stderr) = ended(&place, &words);
+    assert_eq!(code, 0, "{stderr}");
+    let table: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(table["study"], "ellipsoid");
+    let rows = table["rows"].as_array().cloned().unwrap_or_default();
+    let seen: Vec<String> = rows
+        .iter()
+        .map(|r| format!("{} {}", r["mode"], r["strategy"]).replace('"', ""))
+        .collect();
+    let right = [
+        "paper output",
+        "paper program",
+        "calibrated output",
+        "calibrated program",
+    ];
+    assert_eq!(seen, right);
+    assert!(text(&place.join("ellipses.svg")).starts_with("<svg"));
+    let (code, _, stderr) = ended(&place, &["study", "ellipsoid", "--polytopes", "cube"]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("there is no built-in polytope `cube`; there are: octagon, cut-box"),
+        "{stderr}"
+    );
+}

@@ -1,0 +1,101 @@
+//! Plain tables of numbers (CSV): a line for each row, commas between the numbers, `#` before remarks.
+
+use crate::ReadError;
+use crate::position::Source;
+use crate::spelling::{counted, quoted};
+
+/// Reads a table of finite numbers, all rows of one length, from `text`; `name` is how messages call it.
+///
+/// ```
+/// let rows = conveil_read::numbers::read("normals.csv", "# x, y\n1, 0\n-1, 0.5\n").unwrap();
+/// assert_eq!(rows, [[1.0, 0.0], [-1.0, 0.5]]);
+/// let error = conveil_read::numbers::read("normals.csv", "1, 0\n1, x\n").unwrap_err();
+/// assert_eq!(error.to_string(), "normals.csv:2:4: not a number: `x`");
+/// ```
+pub fn read(name: &str, text: &str) -> Result<Vec<Vec<f64>>, ReadError> {
+    let source = Source::new(name, text);
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let offset = start;
+        start += line.len();
+        let content = line.split('#').next().unwrap_or("");
+        if content.trim().is_empty() {
+            continue;
+        }
+        let row = read_row(&source, offset, content)?;
+        if let Some(first) = rows.first()
+            && first.len() != row.len()
+        {
+            return Err(source.error(
+                offset,
+                format!(
+                    "this row has {}, the first has {}",
+                    counted(row.len(), "number", "numbers"),
+                    first.len()
+                ),
+            ));
+        }
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        return Err(source.error(0, "there are no numbers"));
+    }
+    Ok(rows)
+}
+
+fn read_row(source: &Source, offset: usize, content: &str) -> Result<Vec<f64>, ReadError> {
+    let mut row = Vec::new();
+    let mut start = offset;
+    for cell in content.split(',') {
+        let blank = cell.len() - cell.trim_start().len();
+        let word = cell.trim();
+        match word.parse::<f64>() {
+            Ok(value) if value.is_finite() => row.push(value),
+            Ok(_) => {
+                let message = format!("a number must be finite, found {}", quoted(word));
+                return Err(source.error(start + blank, message));
+            }
+            Err(_) if word.is_empty() => {
+                return Err(source.error(start, "a number is missing between commas"));
+            }
+            Err(_) => {
+                let message = format!("not a number: {}", quoted(word));
+                return Err(source.error(start + blank, message));
+            }
+        }
+        start += cell.len() + 1;
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn every_mistake_has_its_place() {
+        let message = |text: &str| match read("t.csv", text) {
+            Ok(rows) => panic!("read as {rows:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(message(""), "t.csv:1:1: there are no numbers");
+        assert_eq!(
+            message("# only this\n\n"),
+            "t.csv:1:1: there are no numbers"
+        );
+        assert_eq!(
+            message("1,2\n3\n"),
+            "t.csv:2:1: this row has 1 number, the first has 2"
+        );
+        assert_eq!(
+            message("1,,2"),
+            "t.csv:1:3: a number is missing between commas"
+        );
+        assert_eq!(
+            message("1, inf"),
+            "t.csv:1:4: a number must be finite, found `inf`"
+        );
+        assert_eq!(message("a,b\n1,2\n"), "t.csv:1:1: not a number: `a`");
+    }
+}

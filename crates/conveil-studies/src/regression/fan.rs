@@ -1,0 +1,221 @@
+//! A fan of noisy models: what noise on the weights costs in loss, and how often it breaks a condition.
+
+use conveil::noise::{Law, Sampler};
+use conveil::plan::Shape;
+use conveil::program::Sparse;
+use conveil::program::{Cone, Holds, NewConstraint, NewVariables, Program, Stage};
+use conveil::solve::{Settings, solve_checked};
+use conveil::{Error, Result};
+use conveil_models::regression::Regression;
+
+/// Draws come from streams of their own.
+const STREAM: u64 = 5 << 40;
+
+/// A condition counts as broken below this share of the noise's own reach on it.
+const SLIP: f64 = 1e-6;
+
+/// The loss of any weights on one dataset, in O(weights²): ‖y − Φw‖² = w'Gw − 2c'w + y'y.
+pub(crate) struct Fan<'a> {
+    model: &'a Regression,
+    correlations: Vec<f64>,
+    square: f64,
+    pub(crate) draws: u64,
+    pub(crate) seed: u64,
+}
+
+/// Noise Tζ on the weights.
+pub(crate) struct Noise<'a> {
+    pub(crate) law: &'a Law,
+    pub(crate) shape: &'a Shape,
+}
+
+/// What a fan came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Judged {
+    /// The mean of ‖y − Φw‖ + λ‖w‖ over the draws.
+    pub(crate) loss: f64,
+    /// √E‖y − Φw‖², exact (M3); of projected weights over the draws.
+    pub(crate) root_mean_square: f64,
+    /// 100 times the share of draws that break a condition.
+    pub(crate) infeasible_percent: f64,
+}
+
+/// The metric of a projection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Metric {
+    /// P = Φ'Φ + λI, where the regressors are public.
+    Curvature,
+    /// Plain distance of the weights, where they are not: a private metric is no post-processing.
+    Euclidean,
+}
+
+impl<'a> Fan<'a> {
+    pub(crate) fn new(model: &'a Regression, responses: &[f64], draws: u64, seed: u64) -> Self {
+        let mut correlations = vec![0.0; model.weights().len()];
+        for (row, y) in model.design().iter().zip(responses) {
+            correlations
+                .iter_mut()
+                .zip(row)
+                .for_each(|(c, v)| *c += v * y);
+        }
+        Fan {
+            model,
+            correlations,
+            square: responses.iter().map(|y| y * y).sum(),
+            draws,
+            seed,
+        }
+    }
+
+    /// ‖y − Φw‖².
+    fn residual_square(&self, w: &[f64]) -> f64 {
+        let fitted = quadratic(self.model.gram(), w) - 2.0 * dot(&self.correlations, w);
+        (fitted + self.square).max(0.0)
+    }
+
+    /// ‖y − Φw‖ + λ‖w‖.
+    pub(crate) fn loss(&self, w: &[f64]) -> f64 {
+        self.residual_square(w).sqrt() + self.model.ridge() * dot(w, w).sqrt()
+    }
+
+    /// Draw number `index`: the same ζ for every strategy of the same law.
+    pub(crate) fn draw(&self, mean: &[f64], noise: &Noise<'_>, index: u64) -> Vec<f64> {
+        let mut zeta = vec![0.0; mean.len()];
+        Sampler::new(self.seed, STREAM + index).fill(noise.law, &mut zeta);
+        let moved = noise.shape.apply(&zeta);
+        mean.iter().zip(&moved).map(|(m, z)| m + z).collect()
+    }
+
+    /// Whether weights keep every condition, up to rounding.
+    pub(crate) fn is_valid(&self, w: &[f64], noise: &Noise<'_>) -> bool {
+        self.model.least_condition(w) >= -SLIP * noise.law.std_dev() * self.reach(noise)
+    }
+
+    /// The largest ‖T'a‖ over the conditions.
+    fn reach(&self, noise: &Noise<'_>) -> f64 {
+        let k = noise.shape.noises();
+        let rows = self.model.condition_rows();
+        rows.map(|a| {
+            let columns = (0..k).map(|j| {
+                let sum: f64 = (0..k).map(|i| a[i] * noise.shape.row(i)[j]).sum();
+                sum * sum
+            });
+            columns.sum::<f64>().sqrt()
+        })
+        .fold(0.0, f64::max)
+    }
+
+    /// All draws around these weights.
+    pub(crate) fn judge(&self, mean: &[f64], noise: &Noise<'_>) -> Judged {
+        let (mut loss, mut broken) = (0.0, 0u64);
+        for index in 0..self.draws {
+            let w = self.draw(mean, noise, index);
+            loss += self.loss(&w);
+            broken += u64::from(!self.is_valid(&w, noise));
+        }
+        let draws = self.draws.max(1) as f64;
+        // M3: E‖y − Φ(w̄ + Tζ)‖² = ‖y − Φw̄‖² + σ²·tr(T'GT).
+        let k = noise.shape.noises();
+        let spread: f64 = (0..k)
+            .map(|j| {
+                let column: Vec<f64> = (0..k).map(|i| noise.shape.row(i)[j]).collect();
+                quadratic(self.model.gram(), &column)
+            })
+            .sum();
+        let square = self.residual_square(mean) + noise.law.variance() * spread;
+        Judged {
+            loss: loss / draws,
+            root_mean_square: square.sqrt(),
+            infeasible_percent: 100.0 * broken as f64 / draws,
+        }
+    }
+
+    /// The same with every draw projected onto the conditions (M13).
+    pub(crate) fn judge_projected(
+        &self,
+        mean: &[f64],
+        noise: &Noise<'_>,
+        metric: Metric,
+        settings: &Settings,
+    ) -> Result<Judged> {
+        let (mut loss, mut square, mut broken) = (0.0, 0.0, 0u64);
+        for index in 0..self.draws {
+            let mut w = self.draw(mean, noise, index);
+            // A valid draw is its own projection.
+            if !self.is_valid(&w, noise) {
+                w = self.projected(&w, metric, settings)?;
+            }
+            loss += self.loss(&w);
+            square += self.residual_square(&w);
+            broken += u64::from(!self.is_valid(&w, noise));
+        }
+        let draws = self.draws.max(1) as f64;
+        Ok(Judged {
+            loss: loss / draws,
+            root_mean_square: (square / draws).sqrt(),
+            infeasible_percent: 100.0 * broken as f64 / draws,
+        })
+    }
+
+    /// The nearest weights that keep the conditions.
+    pub(crate) fn projected(
+        &self,
+        w: &[f64],
+        metric: Metric,
+        settings: &Settings,
+    ) -> Result<Vec<f64>> {
+        let n = w.len();
+        let entry = |i: usize, j: usize| match metric {
+            Metric::Curvature => {
+                self.model.gram()[i][j] + if i == j { self.model.ridge() } else { 0.0 }
+            }
+            Metric::Euclidean => f64::from(u8::from(i == j)),
+        };
+        let p: Vec<(usize, usize, f64)> = (0..n)
+            .flat_map(|i| (i..n).map(move |j| (i, j)))
+            .map(|(i, j)| (i, j, entry(i, j)))
+            .collect();
+        // min ½(x − w)'P(x − w): linear part −Pw.
+        let q = (0..n)
+            .map(|i| -(0..n).map(|j| entry(i, j) * w[j]).sum::<f64>())
+            .collect();
+        let rows = self.model.condition_rows();
+        let count = rows.len();
+        let a: Vec<(usize, usize, f64)> = rows
+            .enumerate()
+            .flat_map(|(i, row)| row.iter().enumerate().map(move |(j, v)| (i, j, -v)))
+            .collect();
+        let program = Program::new(
+            Sparse::from_triplets(n, n, &p)?,
+            q,
+            Sparse::from_triplets(count, n, &a)?,
+            vec![0.0; count],
+            vec![NewVariables {
+                name: "weights".into(),
+                len: n,
+                stage: Stage::Recourse,
+                decision: true,
+            }],
+            vec![NewConstraint {
+                name: "conditions".into(),
+                cone: Cone::Nonnegative(count),
+                holds: Holds::WithNoise,
+                rows: Vec::new(),
+            }],
+        )?;
+        let mut x = solve_checked(&program, settings)?.x;
+        if x.len() < n {
+            return Err(Error::Numerical("a projection has no weights".into()));
+        }
+        x.truncate(n);
+        Ok(x)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn quadratic(matrix: &[Vec<f64>], w: &[f64]) -> f64 {
+    matrix.iter().zip(w).map(|(row, v)| v * dot(row, w)).sum()
+}

@@ -1,0 +1,162 @@
+//! From seeds to rows, and the table for people.
+
+use std::fmt;
+
+use conveil_models::wind::PowerCurve;
+
+use super::cell::{CERTIFIED, Entry, WAYS};
+use super::printed::{relative, table_4};
+use super::{EPSILON, ETA, Row, Settings, Table, Variation, Way};
+use crate::percent_of;
+use crate::regression::Spread;
+
+/// The rows of a turbine from the entries of its seeds.
+pub(super) fn rows(curve: &PowerCurve, seeds: &[Vec<Entry>], settings: &Settings) -> Vec<Row> {
+    let variations = settings.variations_percent.iter();
+    let paper = variations.flat_map(|v| WAYS.iter().map(|way| (Some(*v), *way, way.method())));
+    let certified = CERTIFIED
+        .iter()
+        .map(|(way, shape)| (None, *way, Some(*shape)));
+    let heads = paper.chain(certified).enumerate();
+    heads
+        .map(|(i, (variation, way, method))| {
+            let entries: Vec<&Entry> = seeds.iter().map(|seed| &seed[i]).collect();
+            row(curve, (variation, way, method), &entries, settings)
+        })
+        .collect()
+}
+
+fn row(
+    curve: &PowerCurve,
+    (variation, way, method): (Option<f64>, Way, Option<&'static str>),
+    entries: &[&Entry],
+    settings: &Settings,
+) -> Row {
+    let found: Vec<_> = entries
+        .iter()
+        .filter_map(|e| e.found.as_ref().ok())
+        .collect();
+    let failure = entries.iter().find_map(|e| e.found.as_ref().err());
+    let spread = |value: &dyn Fn(&super::cell::Found) -> f64| {
+        Spread::of(found.iter().map(|f| value(f)).collect())
+    };
+    let mean = |value: &dyn Fn(&super::cell::Found) -> f64| spread(value).map(|s| s.mean);
+    let losses = entries.iter().map(|e| e.non_private_loss);
+    let is_the_papers = settings.epsilon == EPSILON
+        && settings.eta == ETA
+        && settings.variation == Variation::Together;
+    let paper_turbine = relative(curve.name()).filter(|_| is_the_papers);
+    let printed = match (paper_turbine, variation, way) {
+        (Some(turbine), Some(percent), Way::Output | Way::TwoVertices) => {
+            table_4(turbine, way.strategy(), percent)
+        }
+        _ => None,
+    };
+    Row {
+        turbine: curve.name().into(),
+        variation_percent: variation,
+        strategy: way.strategy(),
+        method,
+        mode: match variation {
+            Some(_) => "paper",
+            None => "certified",
+        },
+        status: match failure {
+            None => "ok".into(),
+            Some(why) => format!(
+                "no answer in {} of {} seeds: {why}",
+                entries.len() - found.len(),
+                entries.len()
+            ),
+        },
+        non_private_loss: losses.sum::<f64>() / entries.len().max(1) as f64,
+        loss: spread(&|f| f.judged.loss),
+        root_mean_square_loss: spread(&|f| f.judged.root_mean_square),
+        infeasible_percent: spread(&|f| f.judged.infeasible_percent),
+        active_conditions: variation.and(mean(&|f| f.active as f64)),
+        sensitivity: mean(&|f| f.sensitivity),
+        draws: settings.draws,
+        claimed_epsilon: settings.epsilon,
+        audited_epsilon: entries.iter().find_map(|e| e.audited_epsilon),
+        paper_turbine: printed.and(paper_turbine),
+        paper_loss: printed.map(|p| p.0),
+        paper_infeasible_percent: printed.map(|p| p.1),
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = &self.settings;
+        writeln!(
+            f,
+            "STUDY wind: private power curves that must increase at {} speeds; ε = {}, η = {}%, {} seeds of {} draws",
+            settings.conditions,
+            settings.epsilon,
+            percent_of(settings.eta),
+            settings.seeds,
+            settings.draws
+        )?;
+        writeln!(
+            f,
+            "seeded noise: nothing here is private, nothing is released\n"
+        )?;
+        writeln!(
+            f,
+            "  {:<12} {:>6} {:<38} {:^24} {:^26} {:>6}",
+            "", "", "", "loss", "infeasible in %", "ε"
+        )?;
+        writeln!(
+            f,
+            "  {:<12} {:>6} {:<38} {:>7} {:>6} {:>8} {:>8} {:>8} {:>8} {:>7}  status",
+            "turbine",
+            "± in %",
+            "way",
+            "mean",
+            "std",
+            "paper",
+            "median",
+            "most",
+            "paper",
+            "audited"
+        )?;
+        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let mut last = "";
+        for row in &self.rows {
+            if row.turbine != last {
+                let without = row.non_private_loss;
+                writeln!(
+                    f,
+                    "  {:<12} {:>6} {:<38} {without:>7.2}",
+                    row.turbine, "", "without noise"
+                )?;
+            }
+            last = &row.turbine;
+            let way = match row.method {
+                None => row.strategy.to_string(),
+                Some(method) => format!("{}, {method}", row.strategy),
+            };
+            let variation = match row.variation_percent {
+                Some(percent) => percent.to_string(),
+                None => "cert.".into(),
+            };
+            writeln!(
+                f,
+                "  {:<12} {variation:>6} {way:<38} {:>7} {:>6} {:>8} {:>8} {:>8} {:>8} {:>7}  {}",
+                "",
+                show(row.loss.map(|s| s.mean)),
+                show(row.loss.map(|s| s.std)),
+                show(row.paper_loss),
+                show(row.infeasible_percent.map(|s| s.median)),
+                show(row.infeasible_percent.map(|s| s.max)),
+                show(row.paper_infeasible_percent),
+                show(row.audited_epsilon),
+                row.status
+            )?;
+        }
+        writeln!(
+            f,
+            "\nloss: ‖y − Φw‖ + λ‖w‖; ± in %: paper mode, noise for the weights without noise around the private powers; the\naudited ε is what the released map loses there. cert.: one record of range 1 at δ = {}, by strong convexity (M8c).",
+            settings.delta
+        )
+    }
+}

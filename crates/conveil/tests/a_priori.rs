@@ -1,0 +1,149 @@
+//! M11 before any data: the mass box against public polyhedral sets, by closed forms and by the program itself.
+
+use conveil::ask::{Adjacency, Ask, Privacy, Query};
+use conveil::chance::{Choice, Feasibility};
+use conveil::plan::{Fit, Plan, explain, fit};
+use conveil::program::{AffineMap, Builder};
+
+const ETA: f64 = 0.05;
+
+fn ask(query: Query, sensitivity: f64) -> Ask {
+    Ask::new(query)
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(Privacy::laplace(1.0))
+        .declared(sensitivity, "a test")
+        .lattice(1e-9)
+        .feasibility(Feasibility::eta(ETA).method(Choice::MassBox))
+}
+
+fn found(model: &AffineMap, query: Query, sensitivity: f64) -> Fit {
+    let plan = Plan::new(model, ask(query, sensitivity)).expect("a plan");
+    fit(&plan).expect("an answer")
+}
+
+fn largest(model: &AffineMap, query: Query, sensitivity: f64) -> (bool, f64) {
+    match found(model, query, sensitivity) {
+        Fit::Public {
+            fits,
+            largest_scale: Some(largest),
+            ..
+        } => (fits, largest),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// 3 ≤ x ≤ 10 with a private price.
+fn interval() -> AffineMap {
+    let mut m = Builder::new();
+    let x = m.decision("x", 1);
+    let price = m.parameter("price");
+    m.minimize(price * x.at(0));
+    m.between("limits", 3.0, x.at(0), 10.0);
+    m.build_map().unwrap()
+}
+
+/// The symmetric interval of Laplace(s) with mass 1−η is 2s·ln(1/η) long.
+#[test]
+fn an_interval_holds_noise_up_to_its_length() {
+    let x = || Query::Variables(vec!["x".into()]);
+    let right = 7.0 / (2.0 * (1.0 / ETA).ln());
+    for scale in [0.5 * right, 0.999 * right, 1.001 * right, 3.0 * right] {
+        let (fits, found) = largest(&interval(), x(), scale);
+        assert!((found - right).abs() < 1e-5 * right, "{found} {right}");
+        assert_eq!(fits, scale < right);
+    }
+}
+
+/// A sum is carried by both variables: the set of sums is what must hold the box, not each variable's own range.
+#[test]
+fn free_recourse_shares_the_noise() {
+    let mut m = Builder::new();
+    let x = m.decision("x", 2);
+    let price = m.parameter("price");
+    m.minimize(price * x.at(0) + x.at(1));
+    m.between("first", 0.0, x.at(0), 1.0);
+    m.between("second", 0.0, x.at(1), 3.0);
+    let model = m.build_map().unwrap();
+    let right = 4.0 / (2.0 * (1.0 / ETA).ln());
+    let (_, found) = largest(&model, Query::Sum(vec!["x".into()]), 0.1);
+    assert!((found - right).abs() < 1e-5 * right, "{found} {right}");
+}
+
+/// Where the mass box is the only method, the largest scale is where the program itself ends.
+#[test]
+fn the_largest_scale_is_the_edge_of_the_program() {
+    let mut m = Builder::new();
+    let x = m.decision("x", 2);
+    let y = m.decision("y", 1);
+    let price = m.parameter("price");
+    m.minimize(price * x.at(0) + 2.0 * x.at(1) + y.at(0));
+    m.between("first", 0.0, x.at(0), 4.0);
+    m.between("second", -1.0, x.at(1), 6.0);
+    m.at_most("cut", x.at(0) + x.at(1) + y.at(0), 6.5);
+    m.at_most("slope", x.at(0) - 2.0 * x.at(1) - y.at(0), 3.0);
+    m.between("third", -1.0, y.at(0), 1.0);
+    let model = m.build_map().unwrap();
+    let query = || Query::Variables(vec!["x".into()]);
+    let (fits, scale) = largest(&model, query(), 0.1);
+    assert!(fits);
+    let explained = explain(&model, &ask(query(), 0.1), &[1.0]).unwrap();
+    let edge = explained
+        .thresholds
+        .iter()
+        .find(|t| t.what == "sensitivity");
+    let edge = edge.and_then(|t| t.edge).unwrap();
+    assert!((scale - edge).abs() < 1e-3 * edge, "{scale} {edge}");
+}
+
+#[test]
+fn what_the_public_cannot_know_is_left_to_explain() {
+    let mut m = Builder::new();
+    let x = m.decision("x", 1);
+    let limit = m.parameter("limit");
+    m.minimize(x.at(0));
+    m.between("limits", limit, x.at(0), 10.0);
+    let private = m.build_map().unwrap();
+    let x_query = || Query::Variables(vec!["x".into()]);
+    assert_eq!(found(&private, x_query(), 0.1), Fit::Private);
+
+    let mut m = Builder::new();
+    let x = m.decision("x", 2);
+    let price = m.parameter("price");
+    m.minimize(price * x.at(0));
+    m.norm_at_most("disc", x.entries(), 3.0);
+    let disc = m.build_map().unwrap();
+    assert_eq!(found(&disc, x_query(), 0.1), Fit::NotPolyhedral);
+    assert!(
+        Fit::Private.to_string().contains("`explain`")
+            && Fit::NotPolyhedral.to_string().contains("`explain`")
+    );
+}
+
+#[test]
+fn sets_without_an_end_or_without_a_point_are_told_apart() {
+    let half_line = |empty: bool| {
+        let mut m = Builder::new();
+        let x = m.decision("x", 1);
+        let y = m.decision("y", 1);
+        let price = m.parameter("price");
+        m.minimize(price * x.at(0));
+        m.at_most("start", 3.0, x.at(0));
+        m.between("other", 2.0, y.at(0), if empty { 1.0 } else { 5.0 });
+        m.build_map().unwrap()
+    };
+    let x = || Query::Variables(vec!["x".into()]);
+    match found(&half_line(false), x(), 0.1) {
+        Fit::Public {
+            fits: true,
+            largest_scale: None,
+            ..
+        } => {}
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(found(&half_line(true), x(), 0.1), Fit::Empty);
+    let text = found(&interval(), x(), 0.5).to_string();
+    assert_eq!(
+        text,
+        "the box that holds 0.95 of the noise fits into the feasible set; the largest noise scale that does is 1.16833, now 0.5"
+    );
+}
