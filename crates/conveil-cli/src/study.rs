@@ -35,16 +35,6 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study density --csv densities.csv --figure densities.svg"
     )]
     Density(DensityArguments),
-    /// Section 4.2.1: the hyperplane of a support vector machine, on synthetic classes
-    #[command(
-        after_help = "Example:\n  conveil study svm --lambda 1e-5,1e-3 --figure hyperplanes.svg"
-    )]
-    Svm(SvmArguments),
-    /// Table 3: which demands a network can meet, told by a private classifier; or your own records
-    #[command(
-        after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
-    )]
-    Classifier(ClassifierArguments),
     /// Section 4.3.1: a private regression that must increase, over seeds
     #[command(
         after_help = "Example:\n  conveil study regression --seeds 5 --figure regression.png"
@@ -60,6 +50,16 @@ pub(crate) enum Studied {
         after_help = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg"
     )]
     Ellipsoid(EllipsoidArguments),
+    /// Section 4.2.1: the hyperplane of a support vector machine, on synthetic classes
+    #[command(
+        after_help = "Example:\n  conveil study svm --lambda 1e-5,1e-3 --figure hyperplanes.svg"
+    )]
+    Svm(SvmArguments),
+    /// Table 3: which demands a network can meet, told by a private classifier; or your own records
+    #[command(
+        after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
+    )]
+    Classifier(ClassifierArguments),
 }
 
 /// `study opf`.
@@ -216,11 +216,11 @@ impl Studied {
             Studied::Opf(arguments) => arguments.output,
             Studied::Cvar(arguments) => arguments.output,
             Studied::Density(arguments) => arguments.output,
-            Studied::Svm(arguments) => arguments.output,
-            Studied::Classifier(arguments) => arguments.output,
             Studied::Regression(arguments) => arguments.output,
             Studied::Wind(arguments) => arguments.output,
             Studied::Ellipsoid(arguments) => arguments.output(),
+            Studied::Svm(arguments) => arguments.output,
+            Studied::Classifier(arguments) => arguments.output,
         }
     }
 }
@@ -231,11 +231,11 @@ pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Resu
         Studied::Opf(arguments) => opf(arguments, terminal, cancel),
         Studied::Cvar(arguments) => cvar(arguments, terminal, cancel),
         Studied::Density(arguments) => density(arguments, terminal, cancel),
-        Studied::Svm(arguments) => study_learning::svm(arguments, terminal, cancel),
-        Studied::Classifier(arguments) => study_learning::classifier(arguments, terminal, cancel),
         Studied::Regression(arguments) => study_regression::regression(arguments, terminal, cancel),
         Studied::Wind(arguments) => study_regression::wind(arguments, terminal, cancel),
         Studied::Ellipsoid(arguments) => ellipsoid::run(arguments, terminal, cancel),
+        Studied::Svm(arguments) => study_learning::svm(arguments, terminal, cancel),
+        Studied::Classifier(arguments) => study_learning::classifier(arguments, terminal, cancel),
     }
 }
 

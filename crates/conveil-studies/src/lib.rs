@@ -3,11 +3,11 @@
 //! - [`opf`]: Table 1, private cost queries of the optimal power flow under every strategy.
 //! - [`cvar`]: Table 2, the risk of a private generation query.
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
-//! - [`svm`]: Section 4.2.1, the hyperplane of a support vector machine on synthetic classes.
-//! - [`classifier`]: Table 3, which demands a network can meet, told by a private classifier.
 //! - [`regression`]: Section 4.3.1, a private regression that must increase.
 //! - [`wind`]: Table 4, private power curves of wind turbines.
 //! - [`ellipsoid`]: Section 4.4, ellipsoids that stay inside a polytope.
+//! - [`svm`]: Section 4.2.1, the hyperplane of a support vector machine on synthetic classes.
+//! - [`classifier`]: Table 3, which demands a network can meet, told by a private classifier.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with letters of its own.
 //!
