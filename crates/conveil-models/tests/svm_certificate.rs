@@ -6,7 +6,6 @@ use conveil::audit::Audit;
 use conveil::chance::{Choice, Feasibility};
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
-use conveil::program::DataMap;
 use conveil::solve::Batch;
 use conveil_models::svm::{Feature, Intercept, Svm};
 

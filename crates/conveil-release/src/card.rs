@@ -74,7 +74,7 @@ pub struct Card {
     lattice_step: f64,
     shape: Option<Vec<Vec<f64>>>,
     feasibility: String,
-    assumes: &'static str,
+    assumes: String,
     ledger: Option<CardCharge>,
     conveil: &'static str,
 }
@@ -136,7 +136,7 @@ impl Card {
             shape: (!shape.is_identity())
                 .then(|| (0..shape.noises()).map(|i| shape.row(i).to_vec()).collect()),
             feasibility: guarantee.feasibility_text(),
-            assumes: "everything that was asked for was fixed without looking at the private data",
+            assumes: plan.guarantee().assumptions(),
             ledger,
             conveil: env!("CARGO_PKG_VERSION"),
         }

@@ -69,7 +69,7 @@ pub(super) fn break_ties(
     let error = own.as_ref().and_then(|own| own.proven_error);
     let close = |own: &Decided| own.objective - error.unwrap_or(0.0) <= best.objective + gap;
     if own.as_ref().is_some_and(|own| !same(own) && close(own)) {
-        own = solved(Some(gap))?;
+        own = solved(Some(gap))?.filter(|own| carries(plain, own));
     }
     let own = own.filter(|own| same(own));
     let mut decided = best;
@@ -100,6 +100,22 @@ pub(super) fn break_ties(
         at_the_data: is_counted && counted == theta,
     });
     Ok(decided)
+}
+
+/// Equations met to this share of their terms are met.
+const CARRIED: f64 = 1e-11;
+
+/// Whether a rule carries the noise in its answer to rounding, QX = T: a solve around a point may lose that.
+fn carries(plain: &ReleasedMap<'_>, own: &Decided) -> bool {
+    let rows = plain.query().rows().iter().enumerate();
+    rows.into_iter().all(|(i, terms)| {
+        let wanted = plain.shape().row(i);
+        let carried = own.recourse.of_row(terms);
+        (wanted.iter().enumerate()).all(|(noise, t)| {
+            let own = carried.iter().find(|e| e.0 == noise).map_or(0.0, |e| e.1);
+            (own - t).abs() <= CARRIED * t.abs().max(f64::MIN_POSITIVE)
+        })
+    })
 }
 
 impl Recourse {

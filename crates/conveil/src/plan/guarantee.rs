@@ -242,6 +242,18 @@ impl Guarantee {
         )
     }
 
+    /// What the claims take for granted.
+    pub fn assumptions(&self) -> String {
+        let fixed = "everything that was asked for was fixed without looking at the private data";
+        match self.basis.is_private() && self.basis.defined_everywhere {
+            // Whether the arithmetic of a solve suffices is not a theorem.
+            true => format!(
+                "{fixed}; a solve that cannot be proven makes no answer, and that this does not happen is assumed too"
+            ),
+            false => fixed.into(),
+        }
+    }
+
     /// The feasibility sentence.
     pub fn feasibility_text(&self) -> String {
         let certified = self.budget.certified();
@@ -316,14 +328,6 @@ impl fmt::Display for Guarantee {
         }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         writeln!(f, "{}", self.budget)?;
-        write!(
-            f,
-            "assumes: everything that was asked for was fixed without looking at the private data{}",
-            match self.basis.is_private() && self.basis.defined_everywhere {
-                // Whether the arithmetic of a solve suffices is not a theorem.
-                true => "; a solve that cannot be proven makes no answer, and that this does not happen is assumed too",
-                false => "",
-            }
-        )
+        write!(f, "assumes: {}", self.assumptions())
     }
 }
