@@ -385,7 +385,7 @@ fn flags_that_make_no_sense() {
             "error: spec.toml: η must lie strictly between 0 and 1/2, found 0.9\n"),
         (SCALAR, &[("per_alpha = 1.5", "value = 1.5")], &[],
             &["frontier", "spec.toml", "--over", "alpha"], 2,
-            "error: spec.toml: a frontier over α needs a sensitivity declared per α (`per_alpha`)\n"),
+            "error: spec.toml: a frontier over α needs a sensitivity declared per α (`per_alpha`), or an envelope\n"),
         (SCALAR, &[("kind = \"one-entry\", alpha = 1.0", "kind = \"one-record\", record = 1"), ("per_alpha = 1.5", "value = 1.5")], &[],
             &["frontier", "spec.toml", "--over", "alpha"], 2,
             "error: spec.toml:22:13: a frontier over alpha needs an adjacency with an alpha\n  help: one-entry, l1 and l2 have one\n"),
