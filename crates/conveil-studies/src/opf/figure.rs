@@ -28,6 +28,8 @@ impl Table {
             [r.loss_percent, r.limit_percent, r.paper_loss_percent]
                 .into_iter()
                 .flatten()
+                // An envelope can release less than the optimum, which has no place on a logarithmic axis.
+                .filter(|loss| *loss > 0.0)
         });
         let (low, high) = all.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
         for alpha in alphas {
