@@ -139,8 +139,9 @@ fn a_bound_declared_in_numbers_is_held_against_the_prices_too() {
     let place = directory("prices-declared");
     write(&place.join("demand.csv"), csv(&opf, &theta));
     let solved = |bound: f64| {
-        let declared =
-            format!("{{ by = \"declared\", per_alpha = {bound:?}, reason = \"the dearest unit\" }}");
+        let declared = format!(
+            "{{ by = \"declared\", per_alpha = {bound:?}, reason = \"the dearest unit\" }}"
+        );
         write(&place.join("spec.toml"), spec("", &declared));
         let (code, _, stderr) = ended(&place, &["solve", "spec.toml"]);
         assert_eq!(code, 0, "{stderr}");

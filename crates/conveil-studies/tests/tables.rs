@@ -441,7 +441,10 @@ fn table_2_the_trade_depends_on_the_units() {
             let at = format!("seed {seed}, α = {}", pair[0].alpha);
             let mean = |k: usize| pair[k].mean_loss_percent.unwrap();
             let tail = |k: usize| pair[k].cvar_loss_percent.unwrap();
-            assert!(mean(0) <= mean(1) + 1e-4 && tail(0) >= tail(1) - 1e-4, "{at}");
+            assert!(
+                mean(0) <= mean(1) + 1e-4 && tail(0) >= tail(1) - 1e-4,
+                "{at}"
+            );
             assert!((mean(1) - tail(1)).abs() < 0.01 * tail(1), "{at}");
             if tail(0) > 1.02 * tail(1) {
                 traded.push((seed, pair[0].alpha));
