@@ -62,7 +62,7 @@ impl CostGap {
             .map(|(unit, p)| unit.cost.at(p))
             .sum();
         let correction_price = match (&inputs.spec.privacy.sensitivity.value, &decided.correction) {
-            (Sensitivity::Envelope { price }, Some(correction)) => price * correction.distance,
+            (Sensitivity::Envelope { price }, Some(correction)) => price * correction.priced,
             _ => 0.0,
         };
         Some(CostGap {

@@ -39,8 +39,8 @@ fn plane(count: u32) -> Vec<(f64, f64, u8)> {
 #[test]
 fn your_own_records_run_through_the_classifier_study() {
     let place = directory("study-own");
-    write(&place.join("train.csv"), &records(&plane(120)));
-    write(&place.join("test.csv"), &records(&plane(60)));
+    write(&place.join("train.csv"), records(&plane(120)));
+    write(&place.join("test.csv"), records(&plane(60)));
     let words = [
         "study",
         "classifier",

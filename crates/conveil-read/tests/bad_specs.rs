@@ -66,10 +66,8 @@ fn mistakes_in_sections_and_versions() {
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_problem() {
     refused(&[
-        (SMALLEST, r#""conic""#, "\"ellipsoid\"",
-            "spec.toml:2:9: model `ellipsoid` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow"),
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm` or `regression`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm`, `regression` or `ellipsoid`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",
@@ -77,7 +75,7 @@ fn mistakes_in_problem() {
         (SMALLEST, "file = \"problem.json\"\n", "file = \" \"\n",
             "spec.toml:3:8: `file` must not be empty"),
         (SMALLEST, r#"file = "problem.json""#, r#"path = "problem.json""#,
-            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs, curvature, records, features, label, lambda, intercept, regressors, response, basis, condition, ridge, loss"),
+            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs, normals, determinant, curvature, records, features, label, lambda, intercept, regressors, response, basis, condition, ridge, loss"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "x""#,
             "spec.toml:12:8: the name `x` is taken"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "y[1]""#,

@@ -48,11 +48,14 @@ pub(crate) struct EllipsoidArguments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EllipsoidMethod {
     /// A box of known mass, at the vertices that each constraint meets
-    MassBox,
+    #[value(name = "mass-box")]
+    Mass,
     /// The same box by a safe bound without vertices
-    SafeBox,
+    #[value(name = "safe-box")]
+    Safe,
     /// The hull of seeded samples, as in the paper
-    SampledBox,
+    #[value(name = "sampled-box")]
+    Sampled,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -93,9 +96,9 @@ pub(super) fn run(
         delta: arguments.delta,
         eta: arguments.eta,
         method: arguments.method.map(|method| match method {
-            EllipsoidMethod::MassBox => ellipsoid::Method::MassBox,
-            EllipsoidMethod::SafeBox => ellipsoid::Method::SafeBox,
-            EllipsoidMethod::SampledBox => ellipsoid::Method::SampledBox,
+            EllipsoidMethod::Mass => ellipsoid::Method::MassBox,
+            EllipsoidMethod::Safe => ellipsoid::Method::SafeBox,
+            EllipsoidMethod::Sampled => ellipsoid::Method::SampledBox,
         }),
         determinant: arguments.determinant.map(|place| match place {
             DeterminantPlace::AtTheMean => ellipsoid::Place::AtTheMean,

@@ -10,6 +10,8 @@ use crate::sensitivity::Envelope;
 pub struct Correction {
     /// ‖θ − θ̃‖ in the envelope's norm, θ the data as they are.
     pub distance: f64,
+    /// The same from the data clipped to their public bounds: what the envelope's price was paid for.
+    pub priced: f64,
     /// The entries that moved: name, datum as it is, corrected datum.
     pub moved: Vec<(String, f64, f64)>,
     /// The decision is for the data themselves: nothing was clipped, and no correction was needed or one of the same
@@ -54,31 +56,43 @@ pub(super) fn break_ties(
     plain: &ReleasedMap<'_>,
 ) -> Result<Decided> {
     let counted = plain.map().clipped(theta)?;
-    let own = match plain.at_the_split_of(&best, &counted) {
-        Ok(own) => Some(own),
-        Err(Error::Cancelled) => return Err(Error::Cancelled),
-        Err(_) => None,
+    let solved = |aim| match plain.at_the_split_of(&best, &counted, aim) {
+        Ok(own) => Ok(Some(own)),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        Err(_) => Ok(None),
     };
     // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs.
     let gap = best.proven_error.unwrap_or(0.0);
+    let same = |own: &Decided| own.objective <= best.objective + gap;
+    let mut own = solved(None)?;
+    // The difference may be the error of this solve alone: then it is solved as closely as the other one.
+    let error = own.as_ref().and_then(|own| own.proven_error);
+    let close = |own: &Decided| own.objective - error.unwrap_or(0.0) <= best.objective + gap;
+    if own.as_ref().is_some_and(|own| !same(own) && close(own)) {
+        own = solved(Some(gap))?;
+    }
+    let own = own.filter(|own| same(own));
     let mut decided = best;
     let mut is_counted = false;
-    if let Some(own) = own
-        && own.objective <= decided.objective + gap
-    {
+    if let Some(own) = own {
         is_counted = true;
         decided.mean = envelope.at_the_data(&own.mean, &counted);
         decided.recourse = own.recourse.extended(decided.mean.len());
     }
     let corrected = envelope.corrected(&decided.mean);
-    let change: Vec<f64> = theta.iter().zip(corrected).map(|(a, b)| b - a).collect();
+    let distance = |from: &[f64]| {
+        let change: Vec<f64> = from.iter().zip(corrected).map(|(a, b)| b - a).collect();
+        envelope.correction_norm().of(&change)
+    };
+    let (distance, priced) = (distance(theta), distance(&counted));
     let moved = plain
         .map()
         .parameters()
         .iter()
         .zip(theta.iter().zip(corrected));
     decided.correction = Some(Correction {
-        distance: envelope.correction_norm().of(&change),
+        distance,
+        priced,
         moved: moved
             .filter(|(_, (a, b))| (*a - *b).abs() > ROUNDING * (1.0 + a.abs()))
             .map(|(p, (a, b))| (p.name().to_string(), *a, *b))

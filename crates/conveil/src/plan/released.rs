@@ -211,7 +211,7 @@ impl<'m> ReleasedMap<'m> {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
                 Outcome::Optimal(solution) => {
-                    let (_, proven) = self.settle(&program, &lifted, solution, split)?;
+                    let (_, proven) = self.settle(&program, &lifted, solution, (split, None))?;
                     if let Some(proven) = proven {
                         worst = worst.max(proven.error);
                         self.bounded &= proven.is_bounded;
@@ -334,7 +334,7 @@ impl<'m> ReleasedMap<'m> {
         let mut best: Option<Decided> = None;
         let mut obstacle = None;
         for &split in &self.splits {
-            match self.at_split(&program, split) {
+            match self.at_split(&program, split, None) {
                 Ok(decided) => {
                     if best
                         .as_ref()
@@ -361,7 +361,8 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// One split.
-    fn at_split(&self, program: &Program, split: usize) -> Result<Decided> {
+    /// `aim`: solved around its own point until it is proven to this, where that can be; without it, to what is required.
+    fn at_split(&self, program: &Program, split: usize, aim: Option<f64>) -> Result<Decided> {
         let start = std::time::Instant::now();
         if let Some(local) = &self.local {
             let answer = local.decide(program, (&self.law, self.step), &self.settings)?;
@@ -374,7 +375,7 @@ impl<'m> ReleasedMap<'m> {
         let lift_seconds = start.elapsed().as_secs_f64();
         match self.solve_lifted(&lifted, split) {
             Outcome::Optimal(solution) => {
-                let (solution, proven) = self.settle(program, &lifted, solution, split)?;
+                let (solution, proven) = self.settle(program, &lifted, solution, (split, aim))?;
                 let error = proven.map(|proven| proven.error);
                 self.require(error)?;
                 let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
@@ -442,7 +443,7 @@ impl<'m> ReleasedMap<'m> {
         program: &Program,
         lifted: &Lifted,
         solution: Solution,
-        split: usize,
+        (split, aim): (usize, Option<f64>),
     ) -> Result<(Solution, Option<Proven>)> {
         let mut solution = on_the_equalities(lifted, solution, &self.settings);
         let Some(precision) = &self.precision else {
@@ -466,7 +467,7 @@ impl<'m> ReleasedMap<'m> {
         let prove = |solution: &Solution| precision.prove(lifted_program, solution, mean, &solver);
         let mut proven = prove(&solution)?;
         for _ in 0..REFINEMENTS {
-            if proven.error <= precision.tolerance || !proven.error.is_finite() {
+            if proven.error <= aim.unwrap_or(precision.tolerance) || !proven.error.is_finite() {
                 break;
             }
             let Some(better) = refined(lifted_program, &solution, &solver) else {
@@ -487,9 +488,14 @@ impl<'m> ReleasedMap<'m> {
         Ok((solution, Some(proven)))
     }
 
-    /// The rule at θ under the split that another map's rule has.
-    pub(super) fn at_the_split_of(&self, other: &Decided, theta: &[f64]) -> Result<Decided> {
-        self.at_split(&self.map.at(theta)?, other.split)
+    /// The rule at θ under the split that another map's rule has, proven to `aim` where that can be.
+    pub(super) fn at_the_split_of(
+        &self,
+        other: &Decided,
+        theta: &[f64],
+        aim: Option<f64>,
+    ) -> Result<Decided> {
+        self.at_split(&self.map.at(theta)?, other.split, aim)
     }
 
     /// Through the end-point rewrite where one box holds the only noise, else as it stands. Both are checked alike.

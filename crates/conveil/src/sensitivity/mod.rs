@@ -6,6 +6,7 @@ mod envelope;
 mod erm;
 mod intervals;
 mod metric;
+mod polish;
 mod precision;
 mod radius;
 mod sampled;

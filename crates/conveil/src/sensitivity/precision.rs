@@ -2,6 +2,7 @@
 //! solver says. Certificates count on a public bound for it; a solve that is not proven to be within it is an error.
 
 use super::intervals::Intervals;
+use super::polish::polished;
 use crate::error::{Error, Result};
 use crate::program::{Against, Cone, Program, Sparse};
 use crate::solve::{self, Outcome, Settings, Solution};
@@ -164,8 +165,32 @@ impl Precision {
         let intervals = self.intervals(program, mean, program.objective(&x));
         let z = into_the_dual_cone(program, &solution.z);
         let (z, absorbed) = self.absorb(program, &x, z, &intervals);
-        let slack = program.slack(&x);
-        let residual = residual(program, &x, &z);
+        let mut error = self.error(program, &x, &z, (&intervals, &absorbed));
+        // Where every variable has an interval, other multipliers of the equalities may prove more.
+        let is_value = matches!(self.measure, Measure::Value);
+        if is_value && !(error <= self.tolerance) && (0..x.len()).all(|j| intervals.is_bounded(j)) {
+            let far: Vec<f64> = (0..x.len()).map(|j| intervals.farthest(j, x[j])).collect();
+            let better = polished(program, &z, &residual(program, &x, &z), &far);
+            error = error.min(self.error(program, &x, &better, (&intervals, &absorbed)));
+        }
+        let bounded = |j: usize| self.is_curved(j) || intervals.is_bounded(j);
+        Ok(Proven {
+            is_bounded: (0..x.len()).all(bounded),
+            x,
+            error,
+        })
+    }
+
+    /// What a point and multipliers prove (M7).
+    fn error(
+        &self,
+        program: &Program,
+        x: &[f64],
+        z: &[f64],
+        (intervals, absorbed): (&Intervals, &[bool]),
+    ) -> f64 {
+        let slack = program.slack(x);
+        let residual = residual(program, x, z);
         // z's, an equality's rounding counted in full.
         let mut gap = 0.0;
         for block in program.constraints() {
@@ -181,7 +206,7 @@ impl Precision {
             (false, true) => 0.0,
             (false, false) => f64::INFINITY,
         };
-        let error = match &self.measure {
+        match &self.measure {
             Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
             Measure::Curved(curvature) => {
                 let own: Vec<f64> = curvature.columns.iter().map(|&j| residual[j]).collect();
@@ -190,13 +215,7 @@ impl Precision {
                 let gap = gap + rest.map(loose).sum::<f64>();
                 0.5 * (r + (r * r + 4.0 * gap).sqrt())
             }
-        };
-        let bounded = |j: usize| self.is_curved(j) || intervals.is_bounded(j);
-        Ok(Proven {
-            is_bounded: (0..x.len()).all(bounded),
-            x,
-            error,
-        })
+        }
     }
 
     fn is_curved(&self, j: usize) -> bool {
