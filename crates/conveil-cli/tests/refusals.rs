@@ -146,7 +146,7 @@ fn mistakes_in_the_spec() {
             "error: spec.toml:1:1: the section [query] is missing\n  help: for example: [query] with release = \"cost\"\n"),
         (SCALAR, &[("model = \"conic\"", "model = \"ellipsoid\"")], &[],
             CHECK, 2,
-            "error: spec.toml:11:9: model `ellipsoid` is not part of this version\n  help: model = \"conic\" reads any problem saved by Clarabel, model = \"opf\" is a power flow\n"),
+            "error: spec.toml:14:11: `variable` makes no sense with model `ellipsoid`\n"),
         (SCALAR, &[("eta = 0.01", "eta = 0.7")], &[],
             CHECK, 2,
             "error: spec.toml:38:7: `eta` must lie strictly between 0 and 1/2, found 0.7\n"),

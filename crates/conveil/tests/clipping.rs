@@ -155,6 +155,8 @@ fn values_beyond_every_program_are_reported_without_a_measurement() {
     let compared = compare(&plan, &[1e308], 50, 1, &Batch::new()).unwrap();
     let said = "says nothing about the data as they are";
     assert!(compared.to_string().contains(said), "{compared}");
+    let said = "in short: for the clipped data, plain noise";
+    assert!(compared.to_string().contains(said), "{compared}");
 }
 
 #[test]

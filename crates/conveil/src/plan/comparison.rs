@@ -38,6 +38,8 @@ pub struct Comparison {
     pub rows: Vec<StrategyRow>,
     /// How far the data that an envelope's decision is for are from the data themselves, where they are not the same.
     pub correction_distance: Option<f64>,
+    /// Feasibility is that for the clipped data: the data as they are make no program that can be solved.
+    pub is_for_clipped_data: bool,
     /// What to make of it.
     pub advice: Vec<String>,
 }
@@ -56,12 +58,19 @@ impl Comparison {
             advice: advice(&rows, optimum, eta),
             rows,
             correction_distance: None,
+            is_for_clipped_data: false,
         }
     }
 
     /// What else a reader must know, before the advice.
-    pub(super) fn with_notes(mut self, distance: Option<f64>, mut notes: Vec<String>) -> Self {
+    pub(super) fn with_notes(
+        mut self,
+        distance: Option<f64>,
+        is_for_clipped_data: bool,
+        mut notes: Vec<String>,
+    ) -> Self {
         self.correction_distance = distance;
+        self.is_for_clipped_data = is_for_clipped_data;
         notes.append(&mut self.advice);
         self.advice = notes;
         self
@@ -175,6 +184,10 @@ impl fmt::Display for Comparison {
         for line in &self.advice {
             writeln!(f, "note: {line}")?;
         }
-        writeln!(f, "in short: {}", self.summary())
+        let whose = match self.is_for_clipped_data {
+            true => "for the clipped data, ",
+            false => "",
+        };
+        writeln!(f, "in short: {whose}{}", self.summary())
     }
 }

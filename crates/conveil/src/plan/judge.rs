@@ -16,6 +16,8 @@ pub(super) struct Judge {
     pub(super) held: Program,
     /// M11: the feasible answers, where one number is released; (∞, −∞) where there are none.
     pub(super) interval: Option<(f64, f64)>,
+    /// Not so where the data as they are make no program that can be solved: the clipped data stand in.
+    pub(super) is_at_the_data: bool,
 }
 
 impl Judge {
@@ -33,6 +35,7 @@ impl Judge {
             program: program.clone(),
             held,
             interval,
+            is_at_the_data: true,
         })
     }
 
@@ -43,10 +46,10 @@ impl Judge {
         query: &ResolvedQuery,
         theta: &[f64],
         settings: &Settings,
-    ) -> Result<(Judge, Vec<String>)> {
+    ) -> Result<(Judge, Option<String>)> {
         let clipped = clipped(plan.model(), theta)?.len();
         if clipped == 0 {
-            return Ok((own, Vec::new()));
+            return Ok((own, None));
         }
         let values = counted(clipped, "value");
         let themselves = plan.model().unclipped(theta);
@@ -55,14 +58,18 @@ impl Judge {
                 let note = format!(
                     "{values} outside public bounds: every strategy works on the clipped data and its loss is against their optimum, but feasibility is judged at the data as they are"
                 );
-                Ok((judge, vec![note]))
+                Ok((judge, Some(note)))
             }
             Err(Error::Cancelled) => Err(Error::Cancelled),
             Err(_) => {
                 let note = format!(
                     "{values} outside public bounds, too far for a program that can be solved: feasibility is judged at the clipped data, and says nothing about the data as they are"
                 );
-                Ok((own, vec![note]))
+                let own = Judge {
+                    is_at_the_data: false,
+                    ..own
+                };
+                Ok((own, Some(note)))
             }
         }
     }

@@ -6,6 +6,7 @@ use super::judge::Judge;
 use super::released::{Decided, ReleasedMap};
 use super::{Empirical, Plan, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
+use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
 use crate::program::{Cone, Program, Sparse, Stage};
@@ -50,7 +51,8 @@ pub fn compare(
     let solution = solve::solve_checked(&program, &settings)?;
     let own = Judge::of(&program, released.query(), &settings)?;
     let interval = own.interval;
-    let (judge, mut notes) = Judge::at_the_data(own, plan, released.query(), theta, &settings)?;
+    let (judge, note) = Judge::at_the_data(own, plan, released.query(), theta, &settings)?;
+    let mut notes = Vec::from_iter(note);
     let ground = Ground {
         answer: released.query().apply(&solution.x),
         optimum: solution.objective,
@@ -83,11 +85,13 @@ pub fn compare(
     let corrected = correction.filter(|c| !c.at_the_data).map(|c| c.distance);
     notes.extend(corrected.map(|distance| {
         format!(
-            "the envelope made its decision for data {distance:.6} away in all, clipping included, and its promise is for those; a price below what the data cost caps the cost that it releases, which can then lie below the optimum"
+            "the envelope made its decision for data {} away in all, clipping included, and its promise is for those; a price below what the data cost caps the cost that it releases, which can then lie below the optimum",
+            short(distance, 6)
         )
     }));
     let eta = plan.guarantee().budget().eta();
-    Ok(Comparison::new(ground.optimum, ground.interval, rows, eta).with_notes(corrected, notes))
+    let found = Comparison::new(ground.optimum, ground.interval, rows, eta);
+    Ok(found.with_notes(corrected, !ground.judge.is_at_the_data, notes))
 }
 
 impl Ground<'_, '_> {
