@@ -470,17 +470,17 @@ impl<'m> ReleasedMap<'m> {
             if proven.error <= aim.unwrap_or(precision.tolerance) || !proven.error.is_finite() {
                 break;
             }
-            let Some(better) = refined(lifted_program, &solution, &solver) else {
+            let better = [false, true].into_iter().find_map(|nearby| {
+                let better = refined(lifted_program, &solution, &solver, nearby)?;
+                let better = on_the_equalities(lifted, better, &self.settings);
+                let again = prove(&better).ok()?;
+                (again.error < proven.error).then_some((better, again))
+            });
+            let Some((better, again)) = better else {
                 break;
             };
-            let better = on_the_equalities(lifted, better, &self.settings);
-            match prove(&better) {
-                Ok(again) if again.error < proven.error => {
-                    solution = better;
-                    proven = again;
-                }
-                _ => break,
-            }
+            solution = better;
+            proven = again;
         }
         solution.objective = lifted_program.objective(&proven.x);
         solution.residuals = Residuals::of(lifted_program, &proven.x, &solution.z);

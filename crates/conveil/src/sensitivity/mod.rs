@@ -6,7 +6,6 @@ mod envelope;
 mod erm;
 mod intervals;
 mod metric;
-mod polish;
 mod precision;
 mod radius;
 mod sampled;

@@ -2,7 +2,6 @@
 //! solver says. Certificates count on a public bound for it; a solve that is not proven to be within it is an error.
 
 use super::intervals::Intervals;
-use super::polish::polished;
 use crate::error::{Error, Result};
 use crate::program::{Against, Cone, Program, Sparse};
 use crate::solve::{self, Outcome, Settings, Solution};
@@ -165,32 +164,8 @@ impl Precision {
         let intervals = self.intervals(program, mean, program.objective(&x));
         let z = into_the_dual_cone(program, &solution.z);
         let (z, absorbed) = self.absorb(program, &x, z, &intervals);
-        let mut error = self.error(program, &x, &z, (&intervals, &absorbed));
-        // Where every variable has an interval, other multipliers of the equalities may prove more.
-        let is_value = matches!(self.measure, Measure::Value);
-        if is_value && !(error <= self.tolerance) && (0..x.len()).all(|j| intervals.is_bounded(j)) {
-            let far: Vec<f64> = (0..x.len()).map(|j| intervals.farthest(j, x[j])).collect();
-            let better = polished(program, &z, &residual(program, &x, &z), &far);
-            error = error.min(self.error(program, &x, &better, (&intervals, &absorbed)));
-        }
-        let bounded = |j: usize| self.is_curved(j) || intervals.is_bounded(j);
-        Ok(Proven {
-            is_bounded: (0..x.len()).all(bounded),
-            x,
-            error,
-        })
-    }
-
-    /// What a point and multipliers prove (M7).
-    fn error(
-        &self,
-        program: &Program,
-        x: &[f64],
-        z: &[f64],
-        (intervals, absorbed): (&Intervals, &[bool]),
-    ) -> f64 {
-        let slack = program.slack(x);
-        let residual = residual(program, x, z);
+        let slack = program.slack(&x);
+        let residual = residual(program, &x, &z);
         // z's, an equality's rounding counted in full.
         let mut gap = 0.0;
         for block in program.constraints() {
@@ -206,7 +181,7 @@ impl Precision {
             (false, true) => 0.0,
             (false, false) => f64::INFINITY,
         };
-        match &self.measure {
+        let error = match &self.measure {
             Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
             Measure::Curved(curvature) => {
                 let own: Vec<f64> = curvature.columns.iter().map(|&j| residual[j]).collect();
@@ -215,7 +190,13 @@ impl Precision {
                 let gap = gap + rest.map(loose).sum::<f64>();
                 0.5 * (r + (r * r + 4.0 * gap).sqrt())
             }
-        }
+        };
+        let bounded = |j: usize| self.is_curved(j) || intervals.is_bounded(j);
+        Ok(Proven {
+            is_bounded: (0..x.len()).all(bounded),
+            x,
+            error,
+        })
     }
 
     fn is_curved(&self, j: usize) -> bool {
@@ -333,22 +314,36 @@ fn shrunk_optimum(program: &Program, slips: f64, solver: &Solver<'_>) -> Option<
     (outside(program, &solution.x) == 0.0).then_some(solution.x)
 }
 
+/// How far around a point a refinement looks, in multiples of what the point slips by.
+const NEARBY: f64 = 1e3;
+
 /// The program in d = x − x₀: the numbers at its optimum are small, and a solver's relative tolerance goes further.
-/// Returns the better point with its multipliers.
+/// Returns the better point with its multipliers. `nearby`: linear rows far from x₀ are moved close to it; what is
+/// feasible then is feasible, and the numbers of the right-hand side are small as well.
 pub(crate) fn refined(
     program: &Program,
     solution: &Solution,
     solver: &Solver<'_>,
+    nearby: bool,
 ) -> Option<Solution> {
     let x = &solution.x;
     let px = program.p().symmetric_times(x);
     let q = px.iter().zip(program.q()).map(|(p, q)| p + q).collect();
     let cones = program.constraints().iter().map(|c| c.cone().clone());
+    let mut b = program.slack(x);
+    if nearby {
+        let most = NEARBY * outside(program, x).max(1e-12 * solution.residuals.primal_scale);
+        for block in program.constraints() {
+            if matches!(block.cone(), Cone::Nonnegative(_)) {
+                (b[block.range()].iter_mut()).for_each(|v| *v = v.min(most));
+            }
+        }
+    }
     let near = Program::assembled(
         program.p().clone(),
         q,
         program.a().clone(),
-        program.slack(x),
+        b,
         0.0,
         cones.collect(),
     );
