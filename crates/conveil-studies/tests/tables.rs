@@ -227,7 +227,11 @@ fn a_price_below_the_costs_has_no_limit_and_stands_beside_no_printed_number() {
     assert!(text.contains(said), "{text}");
     // A logarithmic axis has no place for it.
     let drawn = table.figure().to_svg();
-    assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+    let numbers = drawn.split(['"', ' ', ',']);
+    let odd: Vec<&str> = numbers
+        .filter(|w| w.ends_with("NaN") || w.ends_with("inf"))
+        .collect();
+    assert!(odd.is_empty(), "{odd:?}");
 }
 
 #[test]

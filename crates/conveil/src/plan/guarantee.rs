@@ -321,7 +321,8 @@ impl fmt::Display for Guarantee {
             "assumes: everything that was asked for was fixed without looking at the private data{}",
             match self.basis.is_private() && self.basis.defined_everywhere {
                 // Whether the arithmetic of a solve suffices is not a theorem.
-                true => "; a solve that cannot be proven makes no answer, and that this does not happen is assumed too",
+                true =>
+                    "; a solve that cannot be proven makes no answer, and that this does not happen is assumed too",
                 false => "",
             }
         )
