@@ -139,6 +139,10 @@ impl Failure {
             Error::NotAttainable(_) => {
                 "\n  help: what can change this: epsilon, eta, the universe, the constraints".into()
             }
+            Error::Numerical(_) | Error::Inaccurate { .. } => {
+                "\n  help: numbers of very different sizes are hard to solve: limits or bounds that stand for none (1e9, say), costs far larger or smaller than the others, or data far from the public values; cut them to sizes that can occur, or choose other units"
+                    .into()
+            }
             _ => String::new(),
         };
         let message = match error {
@@ -174,5 +178,18 @@ impl From<ReadError> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}", self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_solver_that_gives_up_comes_with_a_way_out() {
+        let failure = Failure::engine("s.toml", &Error::Numerical("no answer".into()));
+        assert_eq!(failure.exit_code(), 6);
+        let said = "s.toml: the solver failed: no answer\n  help: numbers of very different sizes";
+        assert!(failure.to_string().starts_with(said), "{failure}");
     }
 }

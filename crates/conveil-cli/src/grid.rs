@@ -270,17 +270,25 @@ pub(crate) fn largest_cost<T>(
 /// Rounding of a price.
 const PRICE_SLIP: f64 = 1e-6;
 
-/// A price at these data that breaks the paper's declared bound, if there is one. Private.
+/// A price at these data that breaks a bound declared for the cost, if there is one. Private.
 pub(crate) fn broken_bound(inputs: &Inputs, opf: &Opf, decided: &Decided) -> Option<String> {
-    if inputs.spec.privacy.sensitivity.value != Sensitivity::DeclaredLargestCost {
-        return None;
-    }
-    let bound = opf.largest_cost();
+    let is_cost = inputs.spec.query.release == Release::Cost;
+    let (bound, whose, declared) = match &inputs.spec.privacy.sensitivity.value {
+        Sensitivity::DeclaredLargestCost => (
+            opf.largest_cost(),
+            "the largest cost coefficient",
+            "α·c_max",
+        ),
+        Sensitivity::DeclaredPerAlpha { per_alpha, .. } if is_cost => {
+            (*per_alpha, "the declared `per_alpha`", "bound")
+        }
+        _ => return None,
+    };
     let prices = opf.load_prices(decided).into_iter();
     let (name, price) = prices.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     (price.abs() > bound.abs() * (1.0 + PRICE_SLIP)).then(|| {
         format!(
-            "the price of one more MWh at `{name}` is {price:.4}, beyond the largest cost coefficient {bound}: adjacent demands can move the cost by more than the declared α·c_max, and the privacy claim fails around these data; a sensitivity by `envelope` holds for all data"
+            "the price of one more MWh at `{name}` is {price:.4}, beyond {whose} {bound}: adjacent demands can move the cost by more than the declared {declared}, and the privacy claim fails around these data; a sensitivity by `envelope` holds for all data"
         )
     })
 }

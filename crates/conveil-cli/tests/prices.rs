@@ -131,3 +131,29 @@ fn without_a_broken_bound_there_is_no_warning() {
         assert_eq!(warned(&stderr), None, "{stderr}");
     }
 }
+
+#[test]
+fn a_bound_declared_in_numbers_is_held_against_the_prices_too() {
+    let opf = pegase();
+    let theta = congested(&opf);
+    let place = directory("prices-declared");
+    write(&place.join("demand.csv"), csv(&opf, &theta));
+    let solved = |bound: f64| {
+        let declared = format!(
+            "{{ by = \"declared\", per_alpha = {bound:?}, reason = \"the dearest unit\" }}"
+        );
+        write(&place.join("spec.toml"), spec("", &declared));
+        let (code, _, stderr) = ended(&place, &["solve", "spec.toml"]);
+        assert_eq!(code, 0, "{stderr}");
+        stderr
+    };
+    let stderr = solved(opf.largest_cost());
+    let (named, price) = warned(&stderr).unwrap_or_else(|| panic!("{stderr}"));
+    assert_eq!(named, "load 8964");
+    assert!(
+        stderr.contains("beyond the declared `per_alpha`"),
+        "{stderr}"
+    );
+    // A bound just above the price is kept there.
+    assert_eq!(warned(&solved(1.001 * price)), None);
+}

@@ -2,8 +2,8 @@
 //!
 //! Half of the units of 24_ieee_rts release their joint generation; minimised is the CVaR of the cost at a tail share q.
 //! With one noise CVaR has a closed form (M6); the paper's way, over samples, stands beside it. The paper draws its half
-//! of the units at random and does not name them: ours is drawn from a seed, so levels differ and the pattern is what
-//! compares.
+//! of the units at random and does not name them: ours is drawn from a seed. Levels differ with the units, and so does
+//! how much mean is traded for tail: for some halves nothing is.
 
 use std::fmt;
 

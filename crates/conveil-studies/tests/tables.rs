@@ -178,13 +178,22 @@ fn a_decision_for_other_demands_counts_as_infeasible() {
         draws: 50,
         ..Settings::default()
     };
+    // The same noise without an envelope has a limit; beside corrected demands it would claim too much.
+    let declared = Settings {
+        envelope: None,
+        ..settings.clone()
+    };
+    let declared = self::table(&["30_ieee"], declared);
+    let limit = declared.row("30_ieee", 3.0, "program").unwrap();
+    let limit = limit.limit_percent.unwrap();
     let table = table(&["30_ieee"], settings);
     let row = table.row("30_ieee", 3.0, "program").unwrap();
+    assert_eq!(row.limit_percent, None);
     assert_eq!(row.infeasible_percent, Some(100.0), "{row:?}");
     assert_eq!(row.sampled_infeasible_percent, Some(100.0));
     assert_eq!(row.best_split_percent, None);
     // What is released is the whole objective, the price of the correction included.
-    let ratio = row.loss_percent.unwrap() / row.limit_percent.unwrap();
+    let ratio = row.loss_percent.unwrap() / limit;
     assert!(ratio > 1.0 && ratio < 1.3, "{ratio}");
     // The row says how far the demands are that its promise is for, and the table what that means.
     let distance = row.correction_mwh.unwrap();
@@ -196,6 +205,33 @@ fn a_decision_for_other_demands_counts_as_infeasible() {
         "* 30_ieee at α = 3: the envelope corrected the demands by {distance:.2} MWh in all; that at most 1% is infeasible is promised for the corrected demands, for the network's own it is 100.00%"
     );
     assert!(text.lines().any(|l| l == note), "{text}");
+}
+
+#[test]
+fn a_price_below_the_costs_has_no_limit_and_stands_beside_no_printed_number() {
+    let settings = Settings {
+        envelope: Some(Price::PerMwh(5.0)),
+        alphas: vec![1.0],
+        draws: 5,
+        ..Settings::default()
+    };
+    let table = table(&["5_pjm"], settings);
+    let row = table.row("5_pjm", 1.0, "program").unwrap();
+    assert!(row.loss_percent.unwrap() < 0.0, "{row:?}");
+    assert!(row.is_corrected());
+    assert_eq!((row.limit_percent, row.best_split_percent), (None, None));
+    assert!(table.rows.iter().all(|r| r.paper_loss_percent.is_none()));
+    let text = table.to_string();
+    assert!(!text.contains("which no method can beat"), "{text}");
+    let said = "the cost that is released is below the optimum: the envelope's price is below what the demands cost";
+    assert!(text.contains(said), "{text}");
+    // A logarithmic axis has no place for it.
+    let drawn = table.figure().to_svg();
+    let numbers = drawn.split(['"', ' ', ',']);
+    let odd: Vec<&str> = numbers
+        .filter(|w| w.ends_with("NaN") || w.ends_with("inf"))
+        .collect();
+    assert!(odd.is_empty(), "{odd:?}");
 }
 
 #[test]
@@ -390,4 +426,43 @@ fn table_2_exact_risk_agrees_with_the_sampled_one_and_becomes_a_fixed_price() {
     assert!((mean - tail).abs() < 0.01 * tail, "{mean} {tail}");
     assert_eq!(rows[0].paper_mean_percent, Some(4.90));
     assert_eq!(rows[0].paper_cvar_percent, Some(8.06));
+}
+
+/// docs/studies.md: how much mean is traded for tail hangs on the units; that they meet at q = 1% does not.
+#[test]
+fn table_2_the_trade_depends_on_the_units() {
+    let network = Network::builtin("24_ieee_rts").unwrap();
+    let mut traded = Vec::new();
+    for seed in 1..=4 {
+        let settings = cvar::Settings {
+            tails_percent: vec![99.0, 1.0],
+            samples: 20,
+            seed,
+            ..cvar::Settings::default()
+        };
+        let table = cvar::run(&network, &settings, &Batch::new()).unwrap();
+        for pair in table.rows.chunks(2) {
+            let at = format!("seed {seed}, α = {}", pair[0].alpha);
+            let mean = |k: usize| pair[k].mean_loss_percent.unwrap();
+            let tail = |k: usize| pair[k].cvar_loss_percent.unwrap();
+            assert!(
+                mean(0) <= mean(1) + 1e-4 && tail(0) >= tail(1) - 1e-4,
+                "{at}"
+            );
+            assert!((mean(1) - tail(1)).abs() < 0.01 * tail(1), "{at}");
+            if tail(0) > 1.02 * tail(1) {
+                traded.push((seed, pair[0].alpha));
+            }
+        }
+    }
+    let right = [
+        (1, 25.0),
+        (1, 35.0),
+        (2, 15.0),
+        (3, 15.0),
+        (4, 15.0),
+        (4, 25.0),
+        (4, 35.0),
+    ];
+    assert_eq!(traded, right);
 }

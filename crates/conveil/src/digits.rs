@@ -13,6 +13,15 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
     }
 }
 
+/// A number with four digits, or as many more as tell it from another that is shown with six.
+pub(crate) fn apart(value: f64, other: f64) -> String {
+    let told = short(other, 6);
+    (4..=17)
+        .map(|digits| short(value, digits))
+        .find(|text| value == other || *text != told)
+        .unwrap_or_else(|| value.to_string())
+}
+
 /// "1 row", "2 rows".
 pub(crate) fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
@@ -31,5 +40,13 @@ mod tests {
         assert_eq!(short(0.0, 6), "0");
         assert_eq!(short(f64::INFINITY, 6), "inf");
         assert_eq!(short(1.0 - 0.05, 9), "0.95");
+    }
+
+    #[test]
+    fn numbers_that_differ_look_different() {
+        assert_eq!(apart(2.00025, 1.0), "2");
+        assert_eq!(apart(1.00025, 1.0), "1.0003");
+        assert_eq!(apart(1.000_000_4, 1.0), "1.0000004");
+        assert_eq!(apart(1.0, 1.0), "1");
     }
 }

@@ -136,7 +136,7 @@ fn a_frontier_falls_in_epsilon_and_rises_in_alpha_and_confidence() {
     ));
     assert_eq!(
         why,
-        "a frontier over α needs a sensitivity declared per α (`per_alpha`)"
+        "a frontier over α needs a sensitivity declared per α (`per_alpha`), or an envelope"
     );
 }
 

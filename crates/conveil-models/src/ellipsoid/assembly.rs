@@ -27,15 +27,18 @@ pub(super) fn map(
     let mut heads = Vec::new();
     let mut row = 0;
     for (i, a) in normals.rows().iter().enumerate() {
-        // ‖Yaᵢ‖ ≤ bᵢ − aᵢ'z, the offset at the head.
+        // ‖Yaᵢ‖ ≤ bᵢ − aᵢ'z, the offset at the head; divided by the public ‖aᵢ‖, since checks of a solve and of a
+        // decision are absolute, and a facet must count whatever units it is written in.
+        let length = a.iter().fold(0.0f64, |m, v| m.hypot(*v));
+        let a: Vec<f64> = a.iter().map(|v| v / length).collect();
         let image = (0..n).map(|r| {
             let terms = (0..n).filter(|&c| a[c] != 0.0);
             terms.fold(Affine::constant(0.0), |sum, c| {
                 sum + a[c] * shape.at(entry(r, c))
             })
         });
-        m.norm_at_most(&facet_name(i), image.collect(), -centre.dot(a));
-        heads.push(row);
+        m.norm_at_most(&facet_name(i), image.collect(), -centre.dot(&a));
+        heads.push((row, 1.0 / length));
         row += n + 1;
     }
     let upper = (0..n).flat_map(|j| (0..=j).map(move |i| (i, j)));
@@ -65,7 +68,9 @@ pub(super) fn map(
     let places = parameters
         .into_iter()
         .zip(heads)
-        .map(|(parameter, head)| parameter.at_all(vec![Location::new(Place::B(head), 1.0)]));
+        .map(|(parameter, (head, unit))| {
+            parameter.at_all(vec![Location::new(Place::B(head), unit)])
+        });
     AffineMap::new(program, places.collect())
 }
 

@@ -1,5 +1,6 @@
 //! The rows of a power flow, family by family, with a name for each.
 
+use super::reach::Reach;
 use conveil::Result;
 use conveil::program::{
     AffineMap, Cone, Holds, Location, NewConstraint, NewVariables, Parameter, Place, Program,
@@ -38,7 +39,7 @@ pub(super) struct Assembly<'n> {
 }
 
 impl<'n> Assembly<'n> {
-    pub(super) fn new(network: &'n Network, private: &[usize]) -> Self {
+    pub(super) fn new(network: &'n Network, private: &[usize], reach: &Reach) -> Self {
         let mut place = vec![None; network.buses().len()];
         for (k, &i) in private.iter().enumerate() {
             place[i] = Some(k);
@@ -58,8 +59,8 @@ impl<'n> Assembly<'n> {
                 });
                 continue;
             }
-            for (side, sign, limit) in [("upper", 1.0, unit.pmax_mw), ("lower", -1.0, unit.pmin_mw)]
-            {
+            let (low, high) = reach.limits(unit);
+            for (side, sign, limit) in [("upper", 1.0, high), ("lower", -1.0, low)] {
                 generators.push(Row {
                     name: format!("{name} {side}"),
                     terms: vec![(u, sign)],

@@ -75,7 +75,7 @@ pub(super) fn assemble(assembly: &mut Assembly<'_>, costs: Costs) -> Result<bool
     let k = units
         .iter()
         .map(|u| match &u.cost {
-            Cost::Quadratic { c2, .. } => c2 * u.pmax_mw * u.pmax_mw,
+            Cost::Quadratic { c2, .. } => c2 * largest_output(network, u).powi(2),
             _ => 0.0,
         })
         .sum::<f64>()
@@ -100,12 +100,7 @@ pub(super) fn assemble(assembly: &mut Assembly<'_>, costs: Costs) -> Result<bool
 /// The public slope of an at-most query (M2): the marginal cost of every unit in the middle of its public limits, where
 /// it is not zero. The linear coefficient alone would be the marginal cost at an output of zero.
 pub(super) fn slope(network: &Network) -> Vec<(String, f64)> {
-    // Limits beyond every dispatch stand for none: no unit serves more than all there is.
-    let all: f64 = network
-        .buses()
-        .iter()
-        .map(|bus| bus.demand_mw.abs() + bus.shunt_mw.abs())
-        .sum();
+    let all = whole_demand(network);
     let units = network.units().iter().enumerate();
     units
         .map(|(u, unit)| {
@@ -120,6 +115,23 @@ pub(super) fn slope(network: &Network) -> Vec<(String, f64)> {
         })
         .filter(|term| term.1 != 0.0)
         .collect()
+}
+
+/// Limits beyond every dispatch stand for none: no unit serves more than all there is.
+fn whole_demand(network: &Network) -> f64 {
+    let buses = network.buses().iter();
+    buses
+        .map(|bus| bus.demand_mw.abs() + bus.shunt_mw.abs())
+        .sum()
+}
+
+/// The size of a unit's output, at most: its limits, or the whole demand where the network has one and they are beyond.
+fn largest_output(network: &Network, unit: &Unit) -> f64 {
+    let limit = unit.pmin_mw.abs().max(unit.pmax_mw.abs());
+    match whole_demand(network) {
+        0.0 => limit,
+        all => limit.min(all),
+    }
 }
 
 #[cfg(test)]
@@ -233,6 +245,45 @@ mod tests {
         for (pmax, expected) in [(20.0, 12.0), (30.0, 17.0), (1e6, 17.0)] {
             let slope = slope(&two_units([square(), square()], pmax));
             assert_eq!(slope[0].1, expected, "{pmax}");
+        }
+    }
+
+    /// The same 30 MW whatever the limits: p = 15.5, q = 14.5 for ½p² + 2p and ½q² + 3q, at 299.75.
+    #[test]
+    fn limits_beyond_every_dispatch_change_nothing_that_is_released() {
+        let square = |c1| Cost::Quadratic {
+            c2: 0.5,
+            c1,
+            c0: 0.0,
+        };
+        let at = |pmax| released(&full(two_units([square(2.0), square(3.0)], pmax)));
+        let (answer, loss, _) = at(40.0);
+        assert!((answer - loss - 299.75).abs() < 1e-3, "{answer} {loss}");
+        for pmax in [1e3, 1e4, 1e5, 1e6, 1e9] {
+            let (found, lost, _) = at(pmax);
+            assert!((found - answer).abs() < 1e-3, "{pmax}: {found} {answer}");
+            assert!((lost - loss).abs() < 1e-3, "{pmax}: {lost} {loss}");
+        }
+    }
+
+    /// Without bounds on the loads no limit is cut: the scale of the cone alone must do.
+    #[test]
+    fn generous_limits_are_solved_without_bounds_on_the_loads() {
+        let square = |c1| Cost::Quadratic {
+            c2: 0.5,
+            c1,
+            c0: 0.0,
+        };
+        for pmax in [40.0, 1e4, 1e5] {
+            let network = two_units([square(2.0), square(3.0)], pmax);
+            let opf = Opf::of(network).costs(Costs::Full).build();
+            let opf = opf.unwrap_or_else(|e| panic!("{e}"));
+            let ask = ask(&opf).declared(0.2, "two units with room");
+            let plan = Plan::new(&opf, ask).unwrap_or_else(|e| panic!("{e}"));
+            let curated = plan.curate(&opf.nominal());
+            let curated = curated.unwrap_or_else(|e| panic!("{pmax}: {e}"));
+            let optimum = curated.report().optimum;
+            assert!((optimum - 299.75).abs() < 0.01, "{pmax}: {optimum}");
         }
     }
 

@@ -4,6 +4,7 @@ mod assembly;
 mod cost;
 mod feasibility;
 mod ptdf;
+mod reach;
 
 pub use feasibility::{DemandRays, LabelledDemands};
 
@@ -13,6 +14,7 @@ use conveil::plan::Decided;
 use conveil::program::{AffineMap, DataMap, Parameter, PrivateParts, Program};
 use conveil::{Error, Result};
 use conveil_grid::{Cost, Network, Susceptance};
+use reach::Reach;
 use std::collections::HashSet;
 
 /// How the power flow is written.
@@ -153,7 +155,8 @@ impl OpfBuilder {
         }
         let private = private_buses(&network, &self.loads)?;
         let bounds = bounds_of(&network, &private, &self.bounds)?;
-        let mut assembly = Assembly::new(&network, &private);
+        let reach = Reach::of(&network, &private, bounds.as_deref());
+        let mut assembly = Assembly::new(&network, &private, &reach);
         match self.form {
             Form::Angles => assembly.angles(self.susceptance, self.angle_limits),
             Form::Ptdf => ptdf::assemble(&mut assembly, self.susceptance, self.angle_limits)?,

@@ -355,17 +355,14 @@ impl Svm {
         Ok(theta)
     }
 
-    /// Features in units of their public bounds, clipped to them.
+    /// Features in units of their public bounds, not yet clipped: the engine clips θ, and tells the curator.
     fn scaled(&self, values: &[f64]) -> std::result::Result<Vec<f64>, usize> {
         if values.len() != self.parts.features.len() {
             return Err(values.len());
         }
         let each = self.parts.features.iter().zip(values);
         Ok(each
-            .map(|(feature, &value)| match feature.bounds {
-                None => value,
-                Some(_) => feature.scaled(value).clamp(-1.0, 1.0),
-            })
+            .map(|(feature, &value)| feature.scaled(value))
             .collect())
     }
 
@@ -392,7 +389,12 @@ impl Svm {
         let scaled = self
             .scaled(values)
             .map_err(|found| Error::Input(format!("{found} features, the classifier has {n}")))?;
-        let inner: f64 = scaled.iter().zip(released).map(|(x, w)| x * w).sum();
+        let clipped = |(x, feature): (&f64, &Feature)| match feature.bounds {
+            None => *x,
+            Some(_) => x.clamp(-1.0, 1.0),
+        };
+        let values = scaled.iter().zip(&self.parts.features).map(clipped);
+        let inner: f64 = values.zip(released).map(|(x, w)| x * w).sum();
         Ok(inner - released.get(n).copied().unwrap_or(0.0))
     }
 }

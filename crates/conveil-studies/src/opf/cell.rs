@@ -91,10 +91,13 @@ impl<'a> Cell<'a> {
                 } else if settings.envelope.is_some() {
                     row.correction_mwh = self.correction(&plan)?;
                 }
-                let limit = -scale * (2.0 * settings.eta).ln();
-                let best = self.best_split(&comparison, scale);
-                row.limit_percent = percent(limit, comparison.optimum);
-                row.best_split_percent = best.and_then(|b| percent(b, comparison.optimum));
+                // Below the optimum nothing is feasible for the network's own demands; for corrected ones it may be.
+                if !row.is_corrected() {
+                    let limit = -scale * (2.0 * settings.eta).ln();
+                    let best = self.best_split(&comparison, scale);
+                    row.limit_percent = percent(limit, comparison.optimum);
+                    row.best_split_percent = best.and_then(|b| percent(b, comparison.optimum));
+                }
                 row.sampled_boxes = boxes.clone();
             }
             rows.push(row);

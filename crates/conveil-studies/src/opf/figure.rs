@@ -28,8 +28,12 @@ impl Table {
             [r.loss_percent, r.limit_percent, r.paper_loss_percent]
                 .into_iter()
                 .flatten()
+                // An envelope can release less than the optimum, which has no place on a logarithmic axis.
+                .filter(|loss| *loss > 0.0)
         });
         let (low, high) = all.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
+        // Without any such loss the axis is empty, but still an axis.
+        let (low, high) = if high > 0.0 { (low, high) } else { (0.1, 10.0) };
         for alpha in alphas {
             figure = figure.panel(self.losses(*alpha, &networks, &names, (low, high)));
         }

@@ -101,6 +101,8 @@ impl Settings {
             && self.eta == paper::ETA
             && !self.full_costs
             && !self.angle_limits
+            // At c_max an envelope's noise is as wide as the paper's; at another price it is not.
+            && !matches!(self.envelope, Some(Price::PerMwh(_)))
     }
 
     fn validate(&self) -> Result<()> {
@@ -180,9 +182,11 @@ pub struct Row {
     pub correction_mwh: Option<f64>,
     /// The solver's relative tolerance at which the cell was accepted.
     pub tolerance: f64,
-    /// s·ln(1/(2η)) in percent of the optimum: what no method can beat.
+    /// s·ln(1/(2η)) in percent of the optimum: what no decision for the network's own demands can beat; none where an
+    /// envelope corrected them.
     pub limit_percent: Option<f64>,
-    /// L* of M5a in percent of the optimum: the best split; none where no split is feasible.
+    /// L* of M5a in percent of the optimum: the best split; none where no split is feasible, or where an envelope
+    /// corrected the demands.
     pub best_split_percent: Option<f64>,
     /// The loss over sampled boxes of several seeds.
     pub sampled_boxes: Option<SampledBoxes>,

@@ -92,7 +92,7 @@ impl fmt::Display for Table {
         )?;
         writeln!(
             f,
-            "limit: s·ln(1/(2η)), which no method can beat; best: the best split of the mass box (M5a)"
+            "limit: s·ln(1/(2η)), which no decision for the network's own demands can beat; best: the best split of the mass box (M5a)"
         )?;
         self.write_corrections(f)
     }
@@ -112,6 +112,12 @@ impl Table {
                 percent_of(self.settings.eta),
                 missed.map_or("unknown".into(), |p| format!("{p:.2}%")),
             )?;
+            if row.loss_percent.is_some_and(|loss| loss < 0.0) {
+                writeln!(
+                    f,
+                    "  the cost that is released is below the optimum: the envelope's price is below what the demands cost, and caps it; the limit does not apply"
+                )?;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::loss::{Claim, MARGIN, PairLoss};
 use super::witness::Witness;
 use super::{Audit, SampledPairs, Worst};
 use crate::ask::{Request, Universe};
-use crate::digits::{counted, short};
+use crate::digits::{apart, counted, short};
 use crate::error::Result;
 use crate::noise;
 use crate::plan::Plan;
@@ -272,14 +272,17 @@ impl AuditReport {
         format!(
             "claimed ε = {}, audited ε ≥ {}{delta}",
             short(self.claimed_epsilon, 6),
-            short(self.audited_epsilon, 4)
+            match self.is_flagged() {
+                true => apart(self.audited_epsilon, self.claimed_epsilon),
+                false => short(self.audited_epsilon, 4),
+            }
         )
     }
 
     /// The verdict in words.
     pub fn verdict_text(&self) -> String {
         let claimed = short(self.claimed_epsilon, 6);
-        let found = short(self.audited_epsilon, 4);
+        let found = apart(self.audited_epsilon, self.claimed_epsilon);
         let promised = self.promised_share.map(|s| short(s, 9)).unwrap_or_default();
         match self.verdict {
             Verdict::Flagged if self.promised_share.is_some() => format!(
@@ -290,8 +293,8 @@ impl AuditReport {
                 Some(delta) if self.audited_epsilon <= self.claimed_epsilon * (1.0 + MARGIN) => {
                     format!(
                         "FLAGGED: a pair needs δ = {} at ε = {claimed}, but {} is claimed",
-                        short(delta, 4),
-                        short(self.claimed_delta, 4)
+                        apart(delta, self.claimed_delta),
+                        short(self.claimed_delta, 6)
                     )
                 }
                 _ => format!("FLAGGED: a pair has ε = {found}, but {claimed} is claimed"),

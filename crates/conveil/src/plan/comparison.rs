@@ -36,6 +36,10 @@ pub struct Comparison {
     pub feasible_answers: Option<(f64, f64)>,
     /// One row per strategy.
     pub rows: Vec<StrategyRow>,
+    /// How far the data that an envelope's decision is for are from the data themselves, where they are not the same.
+    pub correction_distance: Option<f64>,
+    /// Feasibility is that for the clipped data: the data as they are make no program that can be solved.
+    pub is_for_clipped_data: bool,
     /// What to make of it.
     pub advice: Vec<String>,
 }
@@ -53,7 +57,23 @@ impl Comparison {
             feasible_answers,
             advice: advice(&rows, optimum, eta),
             rows,
+            correction_distance: None,
+            is_for_clipped_data: false,
         }
+    }
+
+    /// What else a reader must know, before the advice.
+    pub(super) fn with_notes(
+        mut self,
+        distance: Option<f64>,
+        is_for_clipped_data: bool,
+        mut notes: Vec<String>,
+    ) -> Self {
+        self.correction_distance = distance;
+        self.is_for_clipped_data = is_for_clipped_data;
+        notes.append(&mut self.advice);
+        self.advice = notes;
+        self
     }
 
     /// Plain noise against program perturbation, in one sentence.
@@ -70,12 +90,24 @@ impl Comparison {
                 "{plain}program perturbation finds no room for this noise (see `explain`)"
             );
         };
+        let is_capped = self.correction_distance.is_some() && program.loss.is_some_and(|l| l < 0.0);
         let often = infeasible(program).map_or("rarely".into(), |p| format!("in {p:.1}%"));
         let cost = match (program.loss_percent, program.loss) {
-            (Some(percent), _) => format!("{percent:.2}% of the optimum"),
-            (None, Some(loss)) => format!("{loss:.6} in the objective's unit"),
+            (Some(percent), _) => format!(
+                "{:.2}% of the optimum",
+                if is_capped { -percent } else { percent }
+            ),
+            (None, Some(loss)) => format!(
+                "{:.6} in the objective's unit",
+                if is_capped { -loss } else { loss }
+            ),
             (None, None) => "an unknown amount".into(),
         };
+        if is_capped {
+            return format!(
+                "{plain}program perturbation is infeasible {often}, and the cost that it releases is {cost} too low: the envelope's price is below what the data cost"
+            );
+        }
         format!("{plain}program perturbation is infeasible {often} and costs {cost}")
     }
 }
@@ -152,6 +184,10 @@ impl fmt::Display for Comparison {
         for line in &self.advice {
             writeln!(f, "note: {line}")?;
         }
-        writeln!(f, "in short: {}", self.summary())
+        let whose = match self.is_for_clipped_data {
+            true => "for the clipped data, ",
+            false => "",
+        };
+        writeln!(f, "in short: {whose}{}", self.summary())
     }
 }

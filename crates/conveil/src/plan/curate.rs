@@ -74,7 +74,8 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
     let clipped = clipped(plan.model(), theta)?;
     let is_corrected = (decided.correction.as_ref()).is_some_and(|c| !c.at_the_data);
     let themselves = match is_corrected || !clipped.is_empty() {
-        true => Some(plan.model().unclipped(theta)?),
+        // Values that make no valid program are beyond measuring, and the report says so.
+        true => plan.model().unclipped(theta).ok(),
         false => None,
     };
     let at_the_data = match &themselves {
@@ -110,7 +111,7 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
 
 /// Equalities (AX = 0) and other blocks that no noise moves: one that the mean misses at the data is missed by every
 /// decision.
-fn misses_what_no_noise_moves(
+pub(super) fn misses_what_no_noise_moves(
     program: &Program,
     own: &Decided,
     released: &ReleasedMap<'_>,

@@ -5,6 +5,7 @@
 //! with w = W'a: all of it linear in (x̄, W, t). A public set is one whose A and b are; else `explain` answers.
 
 use super::Plan;
+use crate::ask::Query;
 use crate::chance::{BoxSet, Choice, Design, Feasibility, Split};
 use crate::error::Result;
 use crate::program::{Cone, Holds, Program, Sparse};
@@ -46,7 +47,9 @@ const SLIP: f64 = 1e-6;
 pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
     let map = plan.model();
     let parts = map.private_parts();
-    if parts.a || parts.b {
+    // A private cost that is released makes the query private as well.
+    let is_cost = matches!(plan.ask().query, Query::Cost);
+    if parts.a || parts.b || (parts.q && is_cost) {
         return Ok(Fit::Private);
     }
     let own = plan.released().plain().unwrap_or(plan.released());

@@ -1,7 +1,7 @@
 //! Loss against ε, α or η, as a table. It explores private data.
 
 use super::Plan;
-use crate::ask::Ask;
+use crate::ask::{Ask, Bound, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::DataMap;
@@ -15,7 +15,7 @@ use std::fmt;
 pub enum Axis {
     /// The privacy parameter.
     Epsilon,
-    /// The adjacency's distance; the declared sensitivity must be per α.
+    /// The adjacency's distance; the sensitivity must be declared per α, or an envelope's.
     Alpha,
     /// The probability of infeasibility.
     Eta,
@@ -80,14 +80,17 @@ pub fn frontier(
             Axis::Alpha => {
                 let per_alpha = matches!(
                     ask.sensitivity,
-                    Some(crate::ask::Request::Declared {
-                        bound: crate::ask::Bound::PerAlpha(_),
-                        ..
-                    })
+                    Some(
+                        Request::Envelope { .. }
+                            | Request::Declared {
+                                bound: Bound::PerAlpha(_),
+                                ..
+                            }
+                    )
                 );
                 if !per_alpha {
                     return Err(Error::input(
-                        "a frontier over α needs a sensitivity declared per α (`per_alpha`)",
+                        "a frontier over α needs a sensitivity declared per α (`per_alpha`), or an envelope",
                     ));
                 }
                 ask.with_alpha(value)

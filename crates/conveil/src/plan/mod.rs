@@ -10,6 +10,7 @@ mod explain;
 mod fit;
 mod frontier;
 mod guarantee;
+mod judge;
 mod released;
 mod report;
 mod shape;

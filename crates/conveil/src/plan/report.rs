@@ -142,8 +142,12 @@ impl CuratorReport {
         if !self.clipped.is_empty() {
             writeln!(
                 f,
-                "clipped                {} outside their public bounds:",
-                counted(self.clipped.len(), "value")
+                "clipped                {} outside {} public bounds:",
+                counted(self.clipped.len(), "value"),
+                match self.clipped.len() {
+                    1 => "its",
+                    _ => "their",
+                }
             )?;
             for clipped in self.clipped.iter().take(SHOWN) {
                 writeln!(
@@ -175,7 +179,13 @@ impl CuratorReport {
             None => {}
         }
         let Some(measured) = &self.infeasible_at_the_data else {
-            return Ok(());
+            return match self.clipped.is_empty() {
+                true => Ok(()),
+                false => writeln!(
+                    f,
+                    "infeasible at the data not measured: the values as they are make no valid program"
+                ),
+            };
         };
         writeln!(f, "infeasible at the data {measured}")?;
         match self.optimum_at_the_data {

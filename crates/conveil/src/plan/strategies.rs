@@ -1,12 +1,15 @@
 //! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
 
 use super::comparison::{Comparison, StrategyRow};
+use super::curate::misses_what_no_noise_moves;
+use super::judge::Judge;
 use super::released::{Decided, ReleasedMap};
 use super::{Empirical, Plan, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
+use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
-use crate::program::{Cone, Holds, Program, Sparse, Stage};
+use crate::program::{Cone, Program, Sparse, Stage};
 use crate::rule::RowRule;
 use crate::solve::{self, Batch, Outcome, Settings};
 
@@ -19,12 +22,14 @@ const SOLVED_DRAWS: u64 = 1_000;
 struct Ground<'p, 'm> {
     plan: &'p Plan<'m>,
     released: &'p ReleasedMap<'m>,
+    /// The program that every strategy works on: at the data, clipped to their public bounds.
     program: Program,
-    /// The blocks that hold with noise or always: what every strategy's feasibility is judged by.
-    held: Program,
+    /// What every strategy's feasibility is judged by: the program at the data as they are.
+    judge: Judge,
     x: Vec<f64>,
     optimum: f64,
     answer: Vec<f64>,
+    /// The feasible answers of the program that is worked on.
     interval: Option<(f64, f64)>,
     draws: u64,
     seed: u64,
@@ -44,11 +49,10 @@ pub fn compare(
     let settings = released.settings().clone();
     let program = released.map().at(theta)?;
     let solution = solve::solve_checked(&program, &settings)?;
-    let held = without_means(&program);
-    let interval = match released.query().rows() {
-        [row] => Some(answer_interval(&held, row, &settings)?),
-        _ => None,
-    };
+    let own = Judge::of(&program, released.query(), &settings)?;
+    let interval = own.interval;
+    let (judge, note) = Judge::at_the_data(own, plan, released.query(), theta, &settings)?;
+    let mut notes = Vec::from_iter(note);
     let ground = Ground {
         answer: released.query().apply(&solution.x),
         optimum: solution.objective,
@@ -56,7 +60,7 @@ pub fn compare(
         plan,
         released,
         program,
-        held,
+        judge,
         interval,
         draws,
         seed,
@@ -77,71 +81,17 @@ pub fn compare(
         ground.projected(batch)?,
         ground.program(decided.as_ref(), batch)?,
     ];
+    let correction = decided.and_then(|d| d.correction);
+    let corrected = correction.filter(|c| !c.at_the_data).map(|c| c.distance);
+    notes.extend(corrected.map(|distance| {
+        format!(
+            "the envelope made its decision for data {} away in all, clipping included, and its promise is for those; a price below what the data cost caps the cost that it releases, which can then lie below the optimum",
+            short(distance, 6)
+        )
+    }));
     let eta = plan.guarantee().budget().eta();
-    Ok(Comparison::new(ground.optimum, ground.interval, rows, eta))
-}
-
-/// The program without the blocks that hold at the mean only: no single draw has to meet those.
-fn without_means(program: &Program) -> Program {
-    let mut place = vec![None; program.rows()];
-    let (mut b, mut cones) = (Vec::new(), Vec::new());
-    for block in program.constraints() {
-        if block.holds() == Holds::AtTheMean {
-            continue;
-        }
-        cones.push(block.cone().clone());
-        for i in block.range() {
-            place[i] = Some(b.len());
-            b.push(program.b()[i]);
-        }
-    }
-    let entries = program.a().entries();
-    let triplets: Vec<(usize, usize, f64)> = entries
-        .filter_map(|(i, j, v)| Some((place[i]?, j, v)))
-        .collect();
-    let a = Sparse::assemble(b.len(), program.columns(), &triplets);
-    Program::assembled(
-        program.p().clone(),
-        program.q().to_vec(),
-        a,
-        b,
-        program.constant(),
-        cones,
-    )
-}
-
-/// M11: for r = 1 the feasible answers {Qx : x feasible} form an interval, found by two solves.
-fn answer_interval(
-    program: &Program,
-    row: &[(usize, f64)],
-    settings: &Settings,
-) -> Result<(f64, f64)> {
-    let end = |sign: f64| -> Result<f64> {
-        let mut q = vec![0.0; program.columns()];
-        row.iter().for_each(|&(j, w)| q[j] += sign * w);
-        let cones = program
-            .constraints()
-            .iter()
-            .map(|c| c.cone().clone())
-            .collect();
-        let n = program.columns();
-        let extreme = Program::assembled(
-            Sparse::zeros(n, n),
-            q,
-            program.a().clone(),
-            program.b().to_vec(),
-            0.0,
-            cones,
-        );
-        match solve::solve(&extreme, settings) {
-            Outcome::Optimal(solution) => Ok(sign * solution.objective),
-            Outcome::Unbounded(_) => Ok(sign * f64::NEG_INFINITY),
-            other => other
-                .into_solution(&extreme, settings.tolerance())
-                .map(|_| 0.0),
-        }
-    };
-    Ok((end(1.0)?, end(-1.0)?))
+    let found = Comparison::new(ground.optimum, ground.interval, rows, eta);
+    Ok(found.with_notes(corrected, !ground.judge.is_at_the_data, notes))
 }
 
 impl Ground<'_, '_> {
@@ -187,12 +137,17 @@ impl Ground<'_, '_> {
     }
 
     fn slip(&self) -> f64 {
-        self.settings.tolerance() * (1.0 + self.held.b().iter().fold(0.0f64, |m, v| m.max(v.abs())))
+        // Of the data that are worked on: values far outside their bounds must not loosen it.
+        let largest = self.program.b().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        self.settings.tolerance() * (1.0 + largest)
     }
 
     /// Pr[start + Tζ outside the interval of feasible answers].
     fn exact_infeasibility(&self, start: f64) -> Option<f64> {
-        let (low, high) = self.interval?;
+        let (low, high) = self.judge.interval?;
+        if low == f64::INFINITY {
+            return Some(1.0);
+        }
         let t = self.released.shape().row(0)[0];
         // The optimum itself stands on the edge: rounding must not decide.
         let slip = self.slip();
@@ -209,7 +164,7 @@ impl Ground<'_, '_> {
 
     /// Is there a feasible x with Qx = answer?
     fn answer_is_feasible(&self, answer: &[f64]) -> Result<bool> {
-        if let Some((low, high)) = self.interval {
+        if let Some((low, high)) = self.judge.interval {
             let slip = self.slip();
             return Ok(answer[0] >= low - slip && answer[0] <= high + slip);
         }
@@ -219,11 +174,12 @@ impl Ground<'_, '_> {
             triplets.extend(row.iter().map(|&(j, w)| (i, j, w)));
         }
         let r = rows.len();
-        triplets.extend(self.held.a().entries().map(|(i, j, v)| (i + r, j, v)));
+        let held = &self.judge.held;
+        triplets.extend(held.a().entries().map(|(i, j, v)| (i + r, j, v)));
         let mut b = answer.to_vec();
-        b.extend(self.held.b());
+        b.extend(held.b());
         let mut cones = vec![Cone::Zero(r)];
-        cones.extend(self.held.constraints().iter().map(|c| c.cone().clone()));
+        cones.extend(held.constraints().iter().map(|c| c.cone().clone()));
         let n = self.program.columns();
         let a = Sparse::assemble(b.len(), n, &triplets);
         let test = Program::assembled(Sparse::zeros(n, n), vec![0.0; n], a, b, 0.0, cones);
@@ -272,7 +228,7 @@ impl Ground<'_, '_> {
                 .collect();
             if self.fixed_everywhere() && self.interval.is_none() {
                 let x = self.whole_decision(&self.x, &zeta);
-                let (violation, _) = self.held.worst_violation(&self.held.slack(&x));
+                let violation = self.judge.worst_violation(&x);
                 return Ok((
                     Some(self.program.objective(&x) - self.optimum),
                     violation <= slip,
@@ -349,7 +305,7 @@ impl Ground<'_, '_> {
         if !self.plan.ask().risk.is_expectation() {
             return Ok(self.not_applicable(name, "more than the expectation is asked for"));
         }
-        if self.held.rows() < self.program.rows() {
+        if self.judge.held.rows() < self.program.rows() {
             return Ok(self.not_applicable(name, "some constraints hold at the mean only"));
         }
         let design = released.design();
@@ -421,6 +377,7 @@ impl Ground<'_, '_> {
             // min ½(x−y)'P(x−y): linear part −Py.
             let q: Vec<f64> = p.symmetric_times(&noisy).iter().map(|v| -v).collect();
             let cones = self
+                .judge
                 .held
                 .constraints()
                 .iter()
@@ -429,8 +386,8 @@ impl Ground<'_, '_> {
             let projection = Program::assembled(
                 p.clone(),
                 q,
-                self.held.a().clone(),
-                self.held.b().to_vec(),
+                self.judge.held.a().clone(),
+                self.judge.held.b().to_vec(),
                 0.0,
                 cones,
             );
@@ -465,7 +422,7 @@ impl Ground<'_, '_> {
             .primal
             .max(1e-12 * decided.residuals.primal_scale);
         if let Empirical::Exact { probability } = empirical_violation(
-            &self.program,
+            &self.judge.program,
             &decided.mean,
             &decided.recourse,
             self.law(),
@@ -473,8 +430,8 @@ impl Ground<'_, '_> {
             (1, self.seed),
             batch,
         )? {
-            // A corrected decision may miss an equality of the data themselves, whatever the noise.
-            let missed = self.equality_miss(&decided.mean) > slip.max(self.slip());
+            // A decision for corrected or clipped data may miss an equality of the data themselves, whatever the noise.
+            let missed = misses_what_no_noise_moves(&self.judge.program, decided, self.released);
             row.infeasible_percent = Some(if missed { 100.0 } else { 100.0 * probability });
         }
         let shape = self.released.shape();
@@ -482,7 +439,7 @@ impl Ground<'_, '_> {
             let zeta = self.zeta(index as u64);
             let mut x = decided.recourse.apply(&zeta);
             x.iter_mut().zip(&decided.mean).for_each(|(x, m)| *x += m);
-            let (violation, _) = self.held.worst_violation(&self.held.slack(&x));
+            let violation = self.judge.worst_violation(&x);
             let feasible = violation <= slip.max(self.slip());
             let loss = match released {
                 Some(loss) => {
@@ -496,16 +453,6 @@ impl Ground<'_, '_> {
         })?;
         self.tally(&mut row, results, false);
         Ok(row)
-    }
-
-    /// The largest residual of an equality.
-    fn equality_miss(&self, x: &[f64]) -> f64 {
-        let slack = self.held.slack(x);
-        let blocks = self.held.constraints().iter();
-        blocks
-            .filter(|block| matches!(block.cone(), Cone::Zero(_)))
-            .flat_map(|block| slack[block.range()].iter())
-            .fold(0.0, |worst: f64, s| worst.max(s.abs()))
     }
 
     /// M3, whatever was minimised.
@@ -573,8 +520,7 @@ impl Ground<'_, '_> {
                             self.answer_is_feasible(&answer)?,
                         ));
                     }
-                    let slack = self.held.slack(&solution.x);
-                    let (violation, _) = self.held.worst_violation(&slack);
+                    let violation = self.judge.worst_violation(&solution.x);
                     Ok((
                         Some(self.program.objective(&solution.x) - self.optimum),
                         violation <= slip,
