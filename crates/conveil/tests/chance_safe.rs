@@ -18,7 +18,7 @@ fn model(seed: u64, cone: &Cone, free: bool) -> AffineMap {
         .map(|e| {
             let mut row = Affine::constant(10.0 * e);
             for j in 0..3 {
-                row = row + (2.0 * sampler.uniform() - 1.0) * x.at(j);
+                row += (2.0 * sampler.uniform() - 1.0) * x.at(j);
             }
             match free {
                 true => row + (2.0 * sampler.uniform() - 1.0) * y.at(0),

@@ -49,7 +49,7 @@ pub(crate) struct HingeSolution {
 /// The relative gap that is asked for: as close as the arithmetic allows costs two steps more than 1e-8.
 pub(crate) const CLOSE: f64 = 1e-13;
 
-/// Records at a time in the system, so that their columns stay in the cache.
+/// Records at a time: in the system, so that their columns stay in the cache; in sums, so that rounding stays small.
 const BLOCK: usize = 256;
 
 /// Steps at most.
@@ -89,28 +89,49 @@ impl HingeProblem {
     fn pulled(&self, v: &[f64]) -> Vec<f64> {
         let sums = self.by_row(v);
         let columns = self.columns.chunks_exact(self.records());
-        columns.map(|column| dot(column, &sums)).collect()
+        columns
+            .map(|column| {
+                let parts = column.chunks(BLOCK).zip(sums.chunks(BLOCK));
+                parts.map(|(column, sums)| dot(column, sums)).sum()
+            })
+            .collect()
     }
 
     /// The objective.
     pub(crate) fn objective(&self, w: &[f64]) -> f64 {
         let pw = times(&self.p, w);
         let margins = self.margins(w);
-        let losses = self.hinges.iter();
-        0.5 * dot(&pw, w)
-            + dot(&self.q, w)
-            + losses
-                .map(|h| h.cost * (h.target - margins[h.row]).max(0.0))
-                .sum::<f64>()
+        let loss = |h: &Hinge| h.cost * (h.target - margins[h.row]).max(0.0);
+        let parts = self.hinges.chunks(BLOCK);
+        let losses = parts.map(|part| part.iter().map(loss).sum::<f64>());
+        0.5 * dot(&pw, w) + dot(&self.q, w) + losses.sum::<f64>()
     }
 
-    /// What rounding can hide in a gap: every sum of M terms is off by at most M roundings of their sizes.
+    /// What rounding can hide in a gap: a sum by blocks is off by at most as many roundings of its terms' sizes as a block
+    /// and their number have terms.
     pub(crate) fn rounding(&self, found: &HingeSolution) -> f64 {
-        let terms = (self.hinges.len() + self.weights * self.weights) as f64;
-        let pulled = self.hinges.iter().zip(&found.alpha);
-        let sizes: f64 = pulled.map(|(h, a)| h.target.abs() * a).sum();
+        let (n, d) = (self.hinges.len(), self.weights);
+        let roundings = (BLOCK + n.div_ceil(BLOCK) + d * d + 8) as f64;
+        // Σα(|t| + |r|'|w|) and Σc(|t| + |r|'|w|) bound the sizes of every term on both sides.
+        let mut reach = vec![0.0; self.records()];
+        for (column, w) in self.columns.chunks_exact(self.records()).zip(&found.w) {
+            let rows = reach.iter_mut().zip(column);
+            rows.for_each(|(reach, r)| *reach += (r * w).abs());
+        }
+        let margins = self.margins(&found.w);
+        let each = self.hinges.iter().zip(&found.alpha);
+        let sizes: f64 = each
+            .map(|(h, a)| {
+                let lost = if h.target > margins[h.row] {
+                    h.cost
+                } else {
+                    0.0
+                };
+                (a + lost) * (h.target.abs() + reach[h.row])
+            })
+            .sum();
         let objective = self.objective(&found.w).abs();
-        2.0 * f64::EPSILON * terms * (sizes + 2.0 * objective)
+        2.0 * f64::EPSILON * roundings * (sizes + 2.0 * objective)
     }
 
     /// w = P⁻¹(R'α − q) and the dual objective Σαt − ½‖R'α − q‖² in P⁻¹.
@@ -118,8 +139,12 @@ impl HingeProblem {
         let mut g = self.pulled(alpha);
         g.iter_mut().zip(&self.q).for_each(|(g, q)| *g -= q);
         let w = factor.solve(&g);
-        let linear: f64 = (self.hinges.iter().zip(alpha))
-            .map(|(h, a)| h.target * a)
+        let parts = self.hinges.chunks(BLOCK).zip(alpha.chunks(BLOCK));
+        let linear: f64 = parts
+            .map(|(hinges, alpha)| {
+                let each = hinges.iter().zip(alpha);
+                each.map(|(h, a)| h.target * a).sum::<f64>()
+            })
             .sum();
         let value = linear - 0.5 * dot(&w, &g);
         (w, value)
