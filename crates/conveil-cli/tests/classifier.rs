@@ -142,3 +142,18 @@ fn the_example_runs_and_its_audit_finds_nothing() {
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("no pair found above the claim"), "{stdout}");
 }
+
+/// A value outside its bounds counts as clipped, and the curator is told, on standard error and in the report.
+#[test]
+fn features_outside_their_bounds_are_counted() {
+    let csv = records(40).replacen("6,40,0", "60,40,0", 1);
+    let place = place("svm-clipped", SPEC, &csv);
+    let report = json(&place, &["solve", "spec.toml"]);
+    let clipped = report["clipped"].as_array().unwrap();
+    assert_eq!(clipped.len(), 1, "{clipped:?}");
+    assert_eq!(clipped[0]["name"], "record 1 wind");
+    assert_eq!(clipped[0]["counted_as"], -1.0);
+    assert!(report["infeasible_at_the_data"].is_object());
+    let (_, _, stderr) = ended(&place, &["solve", "spec.toml", "--quiet"]);
+    assert!(stderr.contains("`record 1 wind` lies outside"), "{stderr}");
+}

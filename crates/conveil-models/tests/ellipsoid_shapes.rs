@@ -223,3 +223,23 @@ fn volumes_are_those_of_balls_and_determinants() {
     assert!((found.indefinite_by() - 1.0).abs() < 1e-12);
     assert!(model(2).inscribed(&[0.0; 4]).is_err());
 }
+
+/// A facet counts whatever units it is written in: the square with one facet as 1e-10·x ≤ 1e-10, and as 1e10·x ≤ 1e10.
+#[test]
+fn a_facet_counts_in_any_units() {
+    let square = vec![
+        vec![1.0, 0.0],
+        vec![-1.0, 0.0],
+        vec![0.0, 1.0],
+        vec![0.0, -1.0],
+    ];
+    let plain = solved(&square, &[1.0; 4], Form::Tower);
+    for unit in [1e-10, 1e10] {
+        let mut rows = square.clone();
+        rows[0][0] = unit;
+        let other = solved(&rows, &[unit, 1.0, 1.0, 1.0], Form::Tower);
+        assert_close(other.centre(), plain.centre(), "centre");
+        let flat = |m: &[Vec<f64>]| m.concat();
+        assert_close(&flat(other.shape()), &flat(plain.shape()), "shape");
+    }
+}

@@ -27,9 +27,9 @@ pub(super) fn map(
     let mut heads = Vec::new();
     let mut row = 0;
     for (i, a) in normals.rows().iter().enumerate() {
-        // ‖Yaᵢ‖ ≤ bᵢ − aᵢ'z, the offset at the head; divided by the public ‖aᵢ‖, since checks of a solve and of a
-        // decision are absolute, and a facet must count whatever units it is written in.
-        let length = a.iter().fold(0.0f64, |m, v| m.hypot(*v));
+        // ‖Yaᵢ‖ ≤ bᵢ − aᵢ'z, the offset at the head. Checks of a solve and of a decision are absolute, and a facet must
+        // count whatever units it is written in.
+        let length = unit_of(a);
         let a: Vec<f64> = a.iter().map(|v| v / length).collect();
         let image = (0..n).map(|r| {
             let terms = (0..n).filter(|&c| a[c] != 0.0);
@@ -72,6 +72,19 @@ pub(super) fn map(
             parameter.at_all(vec![Location::new(Place::B(head), unit)])
         });
     AffineMap::new(program, places.collect())
+}
+
+/// Normals of a length between this and its inverse stay as they are written.
+const ORDINARY: f64 = 16.0;
+
+/// What a facet's row is divided by: 1, or the power of two next to a length that is out of the ordinary, so that no
+/// digit is lost.
+fn unit_of(normal: &[f64]) -> f64 {
+    let length = normal.iter().fold(0.0f64, |m, v| m.hypot(*v));
+    match (1.0 / ORDINARY..=ORDINARY).contains(&length) {
+        true => 1.0,
+        false => length.log2().floor().exp2(),
+    }
 }
 
 fn at(m: &mut Builder, determinant: Determinant) {
