@@ -64,6 +64,9 @@ fn your_own_records_run_through_the_classifier_study() {
     let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows[0]["dataset"], "train");
+    // Bounds and labels of the user's own file are no public facts: no row may pass for a guarantee.
+    let note = json["notes"][0].as_str().unwrap();
+    assert!(note.contains("is no guarantee for this file"), "{note}");
     assert_eq!(rows[0]["features"], 2);
     assert!(rows.iter().all(|r| r["majority"].as_f64().unwrap() > 50.0));
     let modes: Vec<&str> = rows.iter().filter_map(|r| r["mode"].as_str()).collect();

@@ -183,7 +183,12 @@ pub struct Table {
     pub settings: Settings,
     /// Datasets, then modes, then strategies.
     pub rows: Vec<Row>,
+    /// What the rows do not say.
+    pub notes: Vec<String>,
 }
+
+/// What no row on a file of the user's may be taken for.
+const OWN_RANGE: &str = "your records are scaled by their own range, the calibrated universe lies around them, and calibrated rows take labels as public: the ε of these rows shows how much noise there would be, and is no guarantee for this file; `model = \"svm\"` takes public bounds and has one";
 
 /// Runs the study: makes the datasets, then all of them in parallel; the batch's progress counts datasets.
 pub fn run(sources: &[Source], settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
@@ -204,5 +209,9 @@ pub fn run(sources: &[Source], settings: &Settings, batch: &Batch<'_>) -> Result
         study: "classifier",
         settings: settings.clone(),
         rows,
+        notes: (sources.iter().any(|s| matches!(s, Source::Own { .. })))
+            .then(|| OWN_RANGE.into())
+            .into_iter()
+            .collect(),
     })
 }

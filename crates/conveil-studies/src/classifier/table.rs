@@ -11,7 +11,11 @@ impl fmt::Display for Table {
         let delta = settings.delta.map_or("1/N".into(), |d| d.to_string());
         writeln!(
             f,
-            "STUDY classifier: which demands a network can meet; ε = {}, δ = {delta}, ±{}% of each feature",
+            "STUDY classifier: {}; ε = {}, δ = {delta}, ±{}% of each feature",
+            match self.notes.is_empty() {
+                true => "which demands a network can meet",
+                false => "records of your own",
+            },
             settings.epsilon,
             percent_of(settings.spread)
         )?;
@@ -79,6 +83,10 @@ impl fmt::Display for Table {
             "\n−1 %: infeasible demands among the training records; major: what always answering the larger class scores;\naudited: the ε that {} fresh pairs keep, calibrated a share {} of them; within: percent of fresh pairs within ε;\nnoise: its length over that of the weights; paper: of its own datasets",
             settings.pairs,
             1.0 - settings.gamma
-        )
+        )?;
+        for note in &self.notes {
+            write!(f, "\nnote: {note}")?;
+        }
+        Ok(())
     }
 }

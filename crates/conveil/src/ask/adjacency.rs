@@ -174,7 +174,8 @@ impl fmt::Display for Adjacency {
                 write!(f, "datasets at most {alpha} apart in the Euclidean norm")
             }
             Adjacency::OneRecord { len } => {
-                write!(f, "datasets that differ in one record of {len} entries")
+                let entries = if *len == 1 { "entry" } else { "entries" };
+                write!(f, "datasets that differ in one record of {len} {entries}")
             }
             Adjacency::Universe => write!(f, "any two datasets of the stated universe"),
         }

@@ -244,14 +244,14 @@ impl std::fmt::Display for Fit {
                 let word = if *fits { "fits" } else { "does not fit" };
                 write!(
                     f,
-                    "the box that holds {} of the noise {word} into the feasible set",
+                    "the mass box that holds {} of the noise {word} into the feasible set",
                     short(1.0 - eta, 9)
                 )?;
                 match largest_scale {
                     None => write!(f, ", at any scale"),
                     Some(largest) => write!(
                         f,
-                        "; the largest noise scale that does is {}, now {}",
+                        "; the largest noise scale that does is {}, now {} (another method may admit more or less)",
                         short(*largest, 6),
                         short(*scale, 6)
                     ),
