@@ -41,8 +41,8 @@ pub struct Check {
     pub guarantee: GuaranteeLine,
     /// The guarantee in words.
     pub text: String,
-    /// Whether the noise fits the feasible set, where that is public; none where it could not be decided.
-    pub fit: Option<Fit>,
+    /// Whether the noise fits the feasible set, where that is public.
+    pub fit: Fit,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
@@ -174,7 +174,7 @@ impl Check {
                 budget: guarantee.budget().clone(),
             },
             text: guarantee.to_string(),
-            fit: plan::fit(plan).ok(),
+            fit: plan::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
@@ -336,9 +336,7 @@ impl fmt::Display for Check {
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
-        if let Some(fit) = self.fit.as_ref().filter(|fit| **fit != Fit::NotPolyhedral) {
-            writeln!(f, "fit: {fit}")?;
-        }
+        writeln!(f, "fit: {}", self.fit)?;
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
         }

@@ -116,16 +116,7 @@ impl<'r> EllipsoidReport<'r> {
         report: &'r CuratorReport,
     ) -> conveil::Result<Self> {
         let mean = ellipsoid.inscribed(&decided.mean)?;
-        // The offset stands at the head of each facet's cone.
-        let program = &decided.program;
-        let heads = program
-            .constraints()
-            .iter()
-            .map(|block| block.range().start);
-        let offsets: Vec<f64> = heads
-            .take(ellipsoid.normals().facets())
-            .map(|row| program.b()[row])
-            .collect();
+        let offsets = ellipsoid.offsets(&decided.program);
         Ok(EllipsoidReport {
             report,
             mean_volume: mean.volume(),
@@ -139,8 +130,18 @@ impl fmt::Display for EllipsoidReport<'_> {
         writeln!(f, "{}", self.report)?;
         writeln!(
             f,
-            "mean ellipsoid: volume {:.6}, {:.6} inside the nearest facet",
-            self.mean_volume, self.mean_clearance
+            "mean ellipsoid: volume {}, {} inside the nearest facet",
+            significant(self.mean_volume),
+            significant(self.mean_clearance)
         )
+    }
+}
+
+/// Six significant digits, whatever the size.
+fn significant(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        size if size != 0.0 && !(1e-4..1e9).contains(&size) => format!("{rounded:e}"),
+        _ => rounded.to_string(),
     }
 }

@@ -320,7 +320,7 @@ fn asks_that_no_guarantee_can_answer() {
             "error: spec.toml: refused: noise calibrated to the deterministic map\n  because another map is released, and it can move many times more\n  instead: on = \"released\", or paper mode for a study that releases nothing\n"),
         (MANY, &[], &[],
             CHECK, 2,
-            "error: spec.toml: refused: a box on the second-order block `c0`\n  because 18 noises reach it, and a box has 2^18 vertices\n  instead: the safe box for this block, a bound of the block's own size, or the scenario method\n"),
+            "error: spec.toml: refused: a box on the second-order block `c0`\n  because 18 noises reach it, and at the 2^18 vertices of a box it would take 4980736 rows\n  instead: `method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`\n"),
     ]);
 }
 

@@ -158,7 +158,7 @@ fn six_dimensions_work_with_the_safe_box_and_are_refused_at_vertices() {
     let refusal = Plan::new(&model, ask).map(|_| ()).unwrap_err().to_string();
     assert_eq!(
         refusal,
-        "refused: a box on the second-order block `facet 12`\n  because 21 noises reach it, and a box has 2^21 vertices\n  instead: the safe box for this block, a bound of the block's own size, or the scenario method"
+        "refused: a box on the second-order block `facet 12`\n  because 21 noises reach it, and at the 2^21 vertices of a box it would take 14680064 rows\n  instead: `method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`"
     );
 }
 
@@ -209,6 +209,91 @@ fn both_places_of_the_determinant_do_what_they_say() {
         assert!(affine <= smallest + 1e-6 && affine <= exact + 1e-6);
         assert!(affine > 0.9 * exact, "{affine} of {exact}");
     }
+}
+
+/// Past two dimensions K is decided before the noise: the block meets the noise on Y alone, the safe box serves it too,
+/// and t is still what every ellipsoid of the box has at least.
+#[test]
+fn the_determinant_under_noise_stays_practical_in_three_dimensions() {
+    let polytope = &builtin()[1];
+    let model = Ellipsoid::inside(polytope.normals.clone())
+        .determinant(Determinant::WithNoise)
+        .build()
+        .unwrap();
+    for method in [Choice::MassBox, Choice::SafeBox] {
+        let plan = plan(&model, 0.02, wish(method));
+        let found = decided(&plan, &polytope.offsets);
+        // 64 vertices for the determinant's 21 rows, not 512; a facet's 4 rows at up to 64 each.
+        assert!(found.lifted_size.1 < 5000, "{:?}", found.lifted_size);
+        let ends = plan.released().design().boxes()[0];
+        let size = -found.objective;
+        let smallest = (0..1u32 << 6)
+            .map(|vertex| {
+                let mut answer = found.answer.clone();
+                for (j, value) in answer[3..].iter_mut().enumerate() {
+                    *value += if vertex >> j & 1 == 1 {
+                        ends.upper
+                    } else {
+                        ends.lower
+                    };
+                }
+                let at = model.inscribed(&answer).unwrap();
+                assert!(at.indefinite_by() == 0.0);
+                at.determinant().cbrt()
+            })
+            .fold(f64::INFINITY, f64::min);
+        assert!(size <= smallest + 1e-6, "{method:?}: {size} of {smallest}");
+        assert!(size > 0.85 * smallest, "{method:?}: {size} of {smallest}");
+    }
+}
+
+/// In four dimensions the determinant's block of order 8 is too large at its 1024 vertices, and the way out works.
+#[test]
+fn four_dimensions_under_noise_name_the_safe_box_and_it_works() {
+    let polytope = cut_box(4);
+    let model = Ellipsoid::inside(polytope.normals.clone())
+        .determinant(Determinant::WithNoise)
+        .build()
+        .unwrap();
+    let ask = |method: Choice| {
+        Ask::new(model.query())
+            .adjacency(Adjacency::Universe)
+            .privacy(Privacy::gaussian(1.0, 0.1))
+            .declared(0.02, "a study")
+            .feasibility(wish(method))
+    };
+    let refusal = Plan::new(&model, ask(Choice::Auto))
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "refused: a box on the semidefinite block `determinant`\n  because 10 noises reach it, and at the 2^10 vertices of a box it would take 36864 rows\n  instead: `method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`"
+    );
+    let plan = Plan::new(&model, ask(Choice::SafeBox)).unwrap();
+    assert!(plan.released().at(&polytope.offsets).is_ok());
+}
+
+/// A query for the centre alone leaves Y free: the safe box says why it cannot serve that, and what can.
+#[test]
+fn a_centre_alone_is_served_at_vertices() {
+    let polytope = cut_box(3);
+    let model = model(&polytope);
+    let ask = |method: Choice| {
+        Ask::new(conveil::ask::Query::Variables(vec!["centre".into()]))
+            .adjacency(Adjacency::Universe)
+            .privacy(Privacy::gaussian(1.0, 0.1))
+            .declared(0.02, "a study")
+            .feasibility(wish(method))
+    };
+    let refusal = Plan::new(&model, ask(Choice::SafeBox))
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "refused: the safe box on the semidefinite block `positive`\n  because its entries are not all released: how the others follow the noise is still free, and |V| is a bound for fixed matrices only\n  instead: a query that releases every entry of the block; or `method = \"mass-box\"` at its 2^3 vertices"
+    );
+    let plan = Plan::new(&model, ask(Choice::MassBox)).unwrap();
+    assert!(plan.released().at(&polytope.offsets).is_ok());
 }
 
 /// The ellipsoid is unique, and the plan knows; it does not where the theorem ends.

@@ -38,12 +38,8 @@ fn program_perturbation_keeps_its_promise_and_output_perturbation_does_not() {
         assert!(row.inside_percent >= row.kept_percent);
     }
     assert!(feasible >= 3, "{feasible}");
-    // Where calibrated noise does not fit, the study says what would.
-    for row in table
-        .rows
-        .iter()
-        .filter(|r| r.status == "infeasible" && r.mode == "calibrated")
-    {
+    // Where the noise does not fit, in either mode, the study says what would.
+    for row in table.rows.iter().filter(|r| r.status == "infeasible") {
         let largest = row.largest_universe_percent.expect("a universe");
         assert!(largest < row.universe_percent, "{row:?}");
     }

@@ -13,6 +13,16 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
     }
 }
 
+/// A number for a column of six decimals: in powers of ten where those would hardly show a digit, and nothing but 0 up to
+/// the size of rounding dust.
+pub(crate) fn decimals(value: f64, dust: f64) -> String {
+    match value.abs() {
+        size if size <= dust => "0.000000".into(),
+        size if size < 1e-3 => format!("{value:.5e}"),
+        _ => format!("{value:.6}"),
+    }
+}
+
 /// A number with four digits, or as many more as tell it from another that is shown with six.
 pub(crate) fn apart(value: f64, other: f64) -> String {
     let told = short(other, 6);
@@ -40,6 +50,16 @@ mod tests {
         assert_eq!(short(0.0, 6), "0");
         assert_eq!(short(f64::INFINITY, 6), "inf");
         assert_eq!(short(1.0 - 0.05, 9), "0.95");
+    }
+
+    #[test]
+    fn a_column_shows_small_numbers_and_no_dust() {
+        assert_eq!(decimals(1.5, 0.0), "1.500000");
+        assert_eq!(decimals(-0.001, 0.0), "-0.001000");
+        assert_eq!(decimals(5.123_456_78e-5, 1e-9), "5.12346e-5");
+        assert_eq!(decimals(-1e-13, 1e-9), "0.000000");
+        assert_eq!(decimals(-0.0, 0.0), "0.000000");
+        assert_eq!(decimals(f64::NAN, 0.0), "NaN");
     }
 
     #[test]

@@ -113,9 +113,10 @@ fn what_the_public_cannot_know_is_left_to_explain() {
     m.norm_at_most("disc", x.entries(), 3.0);
     let disc = m.build_map().unwrap();
     assert_eq!(found(&disc, x_query(), 0.1), Fit::NotPolyhedral);
-    assert!(
-        Fit::Private.to_string().contains("`explain`")
-            && Fit::NotPolyhedral.to_string().contains("`explain`")
+    assert!(Fit::Private.to_string().contains("`explain`"));
+    assert_eq!(
+        Fit::NotPolyhedral.to_string(),
+        "the feasible set is not polyhedral: no a-priori check; `explain` says whether the noise fits the data"
     );
 }
 
@@ -144,6 +145,70 @@ fn sets_without_an_end_or_without_a_point_are_told_apart() {
     let text = found(&interval(), x(), 0.5).to_string();
     assert_eq!(
         text,
-        "the mass box that holds 0.95 of the noise fits into the feasible set; the largest noise scale that does is 1.16833, now 0.5 (another method may admit more or less)"
+        "the mass box that holds 0.95 of the noise fits into the feasible set; the largest noise scale that does is 1.16833, now 0.5"
+    );
+}
+
+/// Bounded noise is feasible with probability one (M5g): the check is about all of it. A box that holds 1−η would fit
+/// where the support does not.
+#[test]
+fn bounded_noise_must_fit_as_a_whole() {
+    let x = || Query::Variables(vec!["x".into()]);
+    let (epsilon, delta) = (1.0f64, 0.01);
+    // B = s·ln(1 + (e^ε − 1)/(2δ)), and the interval is 7 long.
+    let per_scale = (1.0 + (epsilon.exp() - 1.0) / (2.0 * delta)).ln();
+    let right = 3.5 / per_scale;
+    for scale in [0.9 * right, 1.1 * right] {
+        let model = interval();
+        let ask = Ask::new(x())
+            .adjacency(Adjacency::one_entry(1.0))
+            .privacy(Privacy::truncated_laplace(epsilon, delta))
+            .declared(scale, "a test")
+            .lattice(1e-9)
+            .feasible(1.0 - ETA);
+        let plan = Plan::new(&model, ask).unwrap();
+        let found = fit(&plan).unwrap();
+        let Fit::Public {
+            fits,
+            largest_scale: Some(largest),
+            eta,
+            other_method: None,
+            ..
+        } = &found
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!(*fits, scale < right);
+        assert_eq!(*eta, 0.0);
+        assert!((largest - right).abs() < 1e-4 * right, "{largest} {right}");
+        let start = match fits {
+            true => "the whole support of the noise fits into the feasible set; ",
+            false => "the whole support of the noise does not fit into the feasible set; ",
+        };
+        assert!(found.to_string().starts_with(start), "{found}");
+        // The plan itself agrees.
+        assert_eq!(plan.released().at(&[1.0]).is_ok(), *fits);
+    }
+}
+
+/// Another method than the box that is checked is named.
+#[test]
+fn what_is_not_checked_is_said() {
+    let mut m = Builder::new();
+    let x = m.decision("x", 2);
+    let price = m.parameter("price");
+    m.minimize(price * x.at(0));
+    for j in 0..2 {
+        m.between(&format!("limits {j}"), 3.0, x.at(j), 10.0);
+    }
+    let model = m.build_map().unwrap();
+    let ask = ask(Query::Variables(vec!["x".into()]), 0.3).feasible(1.0 - ETA);
+    let plan = Plan::new(&model, ask).unwrap();
+    let text = fit(&plan).unwrap().to_string();
+    assert!(
+        text.ends_with(
+            " (only this box is checked; the plan's own method, fixed recourse, may admit more or less)"
+        ),
+        "{text}"
     );
 }

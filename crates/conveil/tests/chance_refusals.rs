@@ -57,8 +57,8 @@ fn too_many_vertices_name_the_scenario_method() {
     };
     let wish = eta(0.1).method(Choice::MassBox);
     let refused = "refused: a box on the second-order block `disc`\n  \
-         because 17 noises reach it, and a box has 2^17 vertices\n  \
-         instead: the safe box for this block, a bound of the block's own size, or the scenario method";
+         because 17 noises reach it, and at the 2^17 vertices of a box it would take 2359296 rows\n  \
+         instead: `method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`";
     let map = build(17, 17);
     let sampled = eta(0.1).method(Choice::SampledBox);
     for wish in [wish.clone(), sampled, eta(0.1)] {

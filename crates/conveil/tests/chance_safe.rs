@@ -160,7 +160,7 @@ fn the_safe_box_says_what_it_cannot_serve() {
     );
     assert_eq!(
         refusal(&Cone::PsdTriangle(2), true),
-        "refused: the safe box on the semidefinite block `cone`\n  because its noise depends on recourse that is still free, and |V| is a bound for fixed matrices only\n  instead: a query that fixes every entry of the block, or the mass box at its vertices"
+        "refused: the safe box on the semidefinite block `cone`\n  because its entries are not all released: how the others follow the noise is still free, and |V| is a bound for fixed matrices only\n  instead: a query that releases every entry of the block; or `method = \"mass-box\"` at its 2^3 vertices"
     );
 }
 

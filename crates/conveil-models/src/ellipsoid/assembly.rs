@@ -103,10 +103,12 @@ fn factored(
     determinant: Determinant,
     form: Form,
 ) {
-    // Only that there is such a K matters.
+    // Only that there is such a K matters. One that follows the noise meets all k of them, 2^k vertices; past two
+    // dimensions it is decided before: then Y(ζ) ⪰ KD⁻¹K' for all ζ that count, and only the noise on Y matters.
     let k = match determinant {
         Determinant::AtTheMean => m.variable("factor", n * (n + 1) / 2),
-        Determinant::WithNoise => m.witness("factor", n * (n + 1) / 2),
+        Determinant::WithNoise if n <= 2 => m.witness("factor", n * (n + 1) / 2),
+        Determinant::WithNoise => m.here_and_now("factor", n * (n + 1) / 2),
     };
     // K at (i, j), i ≥ j, stands where its mirror image would in the upper triangle.
     let mut upper = Vec::new();
@@ -148,7 +150,10 @@ fn tower(m: &mut Builder, x: Vec<Affine>, size: Affine, determinant: Determinant
         let means = match (pairs, determinant) {
             (1, _) => vec![size.clone()],
             (_, Determinant::AtTheMean) => m.variable(&format!("means {floor}"), pairs).entries(),
-            (_, Determinant::WithNoise) => m.witness(&format!("means {floor}"), pairs).entries(),
+            // Of a K that is decided before the noise.
+            (_, Determinant::WithNoise) => {
+                m.here_and_now(&format!("means {floor}"), pairs).entries()
+            }
         };
         for (i, (pair, mean)) in storey.chunks(2).zip(&means).enumerate() {
             let (u, v) = (pair[0].clone(), pair[1].clone());

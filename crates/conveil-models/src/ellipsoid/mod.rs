@@ -37,14 +37,17 @@ mod builtin;
 mod inscribed;
 mod normals;
 mod room;
+mod vertex;
 
 pub use builtin::{Polytope, builtin};
 pub use inscribed::Inscribed;
 pub use normals::Normals;
 pub use room::radius;
 
+use room::Room;
+
 use conveil::ask::Query;
-use conveil::program::{AffineMap, DataMap, Parameter, PrivateParts, Program};
+use conveil::program::{AffineMap, DataMap, Parameter, Place, PrivateParts, Program};
 use conveil::{Error, Result};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -218,6 +221,16 @@ impl Ellipsoid {
         Query::Named(centre.chain(shape).collect())
     }
 
+    /// The offsets in a program of this model, in the units of the normals.
+    pub fn offsets(&self, program: &Program) -> Vec<f64> {
+        let places = self.map.parameters().iter().flat_map(|p| p.locations());
+        let offsets = places.filter_map(|location| match location.place {
+            Place::B(row) => program.b().get(row).map(|b| b / location.coef),
+            _ => None,
+        });
+        offsets.collect()
+    }
+
     /// Numbers in the answer to [`Ellipsoid::query`]: k = n + n(n+1)/2.
     pub fn answer_len(&self) -> usize {
         let n = self.dimension();
@@ -264,11 +277,15 @@ impl DataMap for Ellipsoid {
     }
 
     /// The program at private offsets, if their polytope has an interior. What is wrong with it is the curator's to
-    /// know: it depends on the data.
+    /// know: it depends on the data. So do the coordinates that it is solved in, but not the solution.
     fn at(&self, theta: &[f64]) -> Result<Program> {
         let offsets = self.clipped(theta)?;
-        room::check(&self.normals, &offsets)?;
-        self.map.at(&offsets)
+        let room = Room::of(&self.normals, &offsets)?;
+        let near = room.without_far_facets(&self.normals, &offsets);
+        // Clipped already, and a far facet may have moved out of its bounds.
+        let program = self.map.unclipped(&near)?;
+        let frame = room.frame(program.columns())?;
+        program.in_frame(frame)
     }
 
     fn affine(&self) -> Option<&AffineMap> {

@@ -95,7 +95,7 @@ impl<'a> Cell<'a> {
         solver: &solve::Settings,
         batch: &'a Batch<'a>,
     ) -> Result<Self> {
-        // The paper has two dimensions only. In three, its determinant would stand at 512 vertices.
+        // The paper has two dimensions only. In three, its determinant would be a bound, decided before the noise.
         let is_plane = polytope.normals.first().is_some_and(|a| a.len() == 2);
         let (method, place) = match mode {
             Mode::Paper if is_plane => (Method::SampledBox, Place::WithNoise),
@@ -162,7 +162,18 @@ impl<'a> Cell<'a> {
         let mut output = self.measured("output", best, best, &deterministic)?;
         output.0.audited_epsilon = None;
         let program = match self.mode {
-            Mode::Paper => self.program(&deterministic, best)?,
+            Mode::Paper => match self.program(&deterministic, best)? {
+                (row, picture) if row.status == "infeasible" => {
+                    let ask = self.ask(MapKind::Deterministic)?;
+                    let largest_universe_percent = self.largest_universe(&ask)?;
+                    let row = Row {
+                        largest_universe_percent,
+                        ..row
+                    };
+                    (row, picture)
+                }
+                found => found,
+            },
             Mode::Calibrated => {
                 let ask = self.ask(MapKind::Released)?;
                 match Plan::with_batch(&self.model, ask.clone(), self.batch) {
@@ -207,14 +218,18 @@ impl<'a> Cell<'a> {
     }
 
     fn infeasible(&self, ask: &Ask) -> Result<Row> {
-        let explained = plan::explain(&self.model, ask, &self.polytope.offsets)?;
-        let universe = explained.thresholds.iter().find(|t| t.what == "universe");
-        let edge = universe.and_then(|t| t.edge);
         Ok(Row {
             status: "infeasible".into(),
-            largest_universe_percent: edge.map(|factor| factor * self.percent),
+            largest_universe_percent: self.largest_universe(ask)?,
             ..self.blank("program")
         })
+    }
+
+    /// What `explain` would say.
+    fn largest_universe(&self, ask: &Ask) -> Result<Option<f64>> {
+        let found = plan::largest_universe(&self.model, ask, &self.polytope.offsets)?;
+        let edge = found.and_then(|threshold| threshold.edge);
+        Ok(edge.map(|factor| factor * self.percent))
     }
 
     fn measured(

@@ -163,7 +163,7 @@ pub struct Row {
     pub claimed_epsilon: f64,
     /// The loss of the worst pair that a short audit of the released map found; at δ.
     pub audited_epsilon: Option<f64>,
-    /// Where calibrated program perturbation is infeasible: the largest universe that is not, in percent.
+    /// Where program perturbation is infeasible: the largest universe in which it is not, in percent.
     pub largest_universe_percent: Option<f64>,
 }
 

@@ -5,7 +5,7 @@
 //! of each entry that may only grow. *Semidefinite*: S̄ − Σcⱼ Vⱼ − Σrⱼ|Vⱼ| ⪰ 0, with c, r the middle and half-width of
 //! the box and |V| = (V²)^½. Linear rows are exact, as in the mass box.
 
-use super::vertices::{BoxSet, Boxes};
+use super::vertices::{self, BoxSet, Boxes};
 use super::{Method, Site, Task};
 use crate::error::{Error, Result};
 use crate::program::Cone;
@@ -77,7 +77,9 @@ impl SafeBox {
         let set = self.set(task);
         let noises: Vec<RowNoise> = task.rows.iter().map(|&i| lift.row_noise(i)).collect();
         if noises.iter().any(|n| !n.is_fixed()) {
-            return Err(free_rows(task.name));
+            let every = noises.iter().flat_map(|n| n.touched(lift.noises()));
+            let reach: std::collections::BTreeSet<usize> = every.collect();
+            return Err(free_rows(task.cone, task.name, reach.len()));
         }
         let vectors: Vec<Vec<f64>> = noises
             .iter()
@@ -160,11 +162,15 @@ fn absolute(order: usize, v: &[f64]) -> Result<Vec<f64>> {
     Ok(size)
 }
 
-fn free_rows(name: &str) -> Error {
+fn free_rows(cone: &Cone, name: &str, noises: usize) -> Error {
+    let other = match vertices::are_few(cone, noises) {
+        true => format!("`method = \"mass-box\"` at its 2^{noises} vertices"),
+        false => "`method = \"scenario\"`".to_string(),
+    };
     Error::refused(
         format!("the safe box on the semidefinite block `{name}`"),
-        "its noise depends on recourse that is still free, and |V| is a bound for fixed matrices only",
-        "a query that fixes every entry of the block, or the mass box at its vertices",
+        "its entries are not all released: how the others follow the noise is still free, and |V| is a bound for fixed matrices only",
+        format!("a query that releases every entry of the block; or {other}"),
     )
 }
 
@@ -180,9 +186,11 @@ impl Method for SafeBox {
                 "the cone is not monotone in its second entry, and no bound is proven for it",
                 "the mass box, whose vertices are few for three rows, or the scenario method",
             )),
-            Cone::PsdTriangle(_) if site.rows.iter().any(|row| !row.fixed) => {
-                Err(free_rows(site.name))
-            }
+            Cone::PsdTriangle(_) if site.rows.iter().any(|row| !row.fixed) => Err(free_rows(
+                site.cone,
+                site.name,
+                vertices::noises_at_vertices(site),
+            )),
             _ => Ok(()),
         }
     }

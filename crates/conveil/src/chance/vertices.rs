@@ -12,6 +12,9 @@ use crate::rule::Lift;
 /// Noises that may reach one block, at most: 2^16 vertices.
 const MOST_NOISES: usize = 16;
 
+/// A semidefinite block of d rows is dense in the solver's system: d² entries at each vertex, at most so many in all.
+const MOST_ENTRIES: usize = 1 << 18;
+
 /// {ζ : l ≤ ζ ≤ u}, one interval for every noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoxSet {
@@ -91,7 +94,8 @@ impl Boxes {
         let noises: Vec<_> = task.rows.iter().map(|&i| lift.row_noise(i)).collect();
         let reach = noises.iter().map(|n| (n.touched(k), n.is_fixed()));
         let (curved, straight) = sort_noises(task.cone, &reach.collect::<Vec<_>>());
-        check_vertices(task.cone, task.name, curved.len())?;
+        let fixed = noises.iter().all(|n| n.is_fixed());
+        check_vertices(task.cone, task.name, curved.len(), fixed)?;
         // The worst of the noises that need no vertices, all of them fixed and in the head row.
         let head: f64 = noises[0]
             .constant
@@ -148,18 +152,60 @@ pub(super) fn check(site: &Site<'_>) -> Result<()> {
     if site.cone.is_linear() {
         return Ok(());
     }
-    let rows = site.rows.iter().map(|row| (row.noises.clone(), row.fixed));
-    let (curved, _) = sort_noises(site.cone, &rows.collect::<Vec<_>>());
-    check_vertices(site.cone, site.name, curved.len())
+    let fixed = site.rows.iter().all(|row| row.fixed);
+    check_vertices(site.cone, site.name, noises_at_vertices(site), fixed)
 }
 
-fn check_vertices(cone: &Cone, name: &str, noises: usize) -> Result<()> {
-    if noises <= MOST_NOISES {
+/// The noises that need vertices on a block.
+pub(super) fn noises_at_vertices(site: &Site<'_>) -> usize {
+    let rows = site.rows.iter().map(|row| (row.noises.clone(), row.fixed));
+    sort_noises(site.cone, &rows.collect::<Vec<_>>()).0.len()
+}
+
+/// Whether a block at the vertices of this many noises is of a size that can be solved.
+pub(super) fn are_few(cone: &Cone, noises: usize) -> bool {
+    let dense = match cone {
+        Cone::PsdTriangle(_) => cone.dim().saturating_pow(2),
+        _ => 1,
+    };
+    noises <= MOST_NOISES && dense <= MOST_ENTRIES >> noises
+}
+
+fn check_vertices(cone: &Cone, name: &str, noises: usize, fixed: bool) -> Result<()> {
+    if are_few(cone, noises) {
         return Ok(());
     }
+    let rows = match noises {
+        0..=40 => format!("{} rows", (cone.dim() as u128) << noises),
+        _ => "more than 10^12 rows".to_string(),
+    };
+    let instead = match (cone, fixed) {
+        (Cone::PsdTriangle(_), false) => {
+            "a query that fixes how every entry of the block moves, which `method = \"safe-box\"` serves; the block at the mean; or `method = \"scenario\"`"
+        }
+        (Cone::Exponential, _) => "`method = \"scenario\"`",
+        _ => "`method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`",
+    };
     Err(Error::refused(
         format!("a box on the {} block `{name}`", cone.kind()),
-        format!("{noises} noises reach it, and a box has 2^{noises} vertices"),
-        "the safe box for this block, a bound of the block's own size, or the scenario method",
+        format!(
+            "{noises} noises reach it, and at the 2^{noises} vertices of a box it would take {rows}"
+        ),
+        instead,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the largest ellipsoid needs: in four dimensions the facets' cones and Y ⪰ 0 stand at 1024 vertices, but not
+    /// the determinant's block of order 8; in five, nothing does.
+    #[test]
+    fn a_block_counts_with_what_it_brings_to_the_system() {
+        assert!(are_few(&Cone::SecondOrder(5), 10) && are_few(&Cone::PsdTriangle(4), 10));
+        assert!(!are_few(&Cone::SecondOrder(2), 17) && !are_few(&Cone::PsdTriangle(1), 10_000));
+        assert!(!are_few(&Cone::PsdTriangle(8), 10) && !are_few(&Cone::PsdTriangle(5), 15));
+        assert!(are_few(&Cone::SecondOrder(17), 16));
+    }
 }

@@ -153,7 +153,8 @@ impl fmt::Display for Comparison {
             f,
             "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released"
         )?;
-        writeln!(f, "optimum without noise {:.6}", self.optimum)?;
+        let optimum = crate::digits::decimals(self.optimum, 0.0);
+        writeln!(f, "optimum without noise {optimum}")?;
         writeln!(
             f,
             "  {:<17} {:>19} {:>19}",

@@ -1,9 +1,9 @@
 //! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
 
 use super::{Plan, widest};
-use crate::ask::{Ask, Bound, Request};
+use crate::ask::{Ask, Bound, MapKind, Request};
 use crate::chance::Choice;
-use crate::digits::short;
+use crate::digits::{decimals, short};
 use crate::error::{Error, Result};
 use crate::program::DataMap;
 use crate::solve::Infeasibility;
@@ -45,12 +45,39 @@ pub struct Explanation {
     pub thresholds: Vec<Threshold>,
 }
 
-/// Explains an ask on a dataset. Values found this way depend on the data: a plan built from them is not covered by
+/// Which plan an ask is for.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Mode {
+    /// One that could be released.
+    Ordinary,
+    /// Noise calibrated to the deterministic map, as in the paper: for studies.
+    Paper,
+}
+
+impl Mode {
+    /// A sensitivity sampled on the deterministic map is paper mode's alone.
+    pub(super) fn of(ask: &Ask) -> Self {
+        match &ask.sensitivity {
+            Some(Request::Sampled(s)) if s.on == MapKind::Deterministic => Mode::Paper,
+            _ => Mode::Ordinary,
+        }
+    }
+
+    fn plan<'m>(self, map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Plan<'m>> {
+        match self {
+            Mode::Ordinary => Plan::new(map, ask),
+            Mode::Paper => Plan::paper_mode_unaudited(map, ask, theta),
+        }
+    }
+}
+
+/// Explains an ask on a dataset; one whose sensitivity is sampled on the deterministic map as paper mode. Values found this way depend on the data: a plan built from them is not covered by
 /// its guarantee unless they were going to be chosen anyway.
 pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanation> {
     // A certificate may find in public that the noise fits no dataset; sampled pairs, that no scale is enough.
     let mut unattainable = None;
-    let plan = match Plan::new(map, ask.clone()) {
+    let mode = Mode::of(ask);
+    let plan = match mode.plan(map, ask.clone(), theta) {
         Ok(plan) => Ok(plan),
         Err(Error::NoiseDoesNotFit(obstacle)) => Err(obstacle),
         Err(Error::NotAttainable(why)) if widest::applies(ask) => {
@@ -78,7 +105,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     let obstacle = obstacle.filter(|o| !o.rows.is_empty() || unattainable.is_none());
     let mut thresholds = Vec::new();
     if !feasible {
-        thresholds.extend(widest::universe(map, ask, theta)?);
+        thresholds.extend(widest::universe(map, ask, theta, mode)?);
     }
     if unattainable.is_some() {
         // Without a scale there is nothing to hold fixed while something else moves.
@@ -108,7 +135,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Some(Request::Declared { .. } | Request::Sampled(_))
     );
     if declared.is_some() || is_certified {
-        let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta);
+        let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta, mode);
         let (edge, everything_tried) = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
         thresholds.push(Threshold {
             what: "ε",
@@ -123,7 +150,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     if let Some(alpha) = ask.adjacency.and_then(|a| a.alpha())
         && follows_alpha
     {
-        let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta);
+        let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta, mode);
         let (edge, everything_tried) = edge(alpha, feasible, (1e-12, 1e12), false, &fits)?;
         thresholds.push(Threshold {
             what: "α",
@@ -144,7 +171,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             reason: "the plan's own sensitivity, held fixed".into(),
         })
     };
-    let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta);
+    let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta, mode);
     let eta = ask.feasibility.eta;
     let (last, everything_tried) = edge(eta, feasible, (1e-12, 0.499_999), true, &fits_eta)?;
     thresholds.push(Threshold {
@@ -161,7 +188,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
                 bound: Bound::Total(delta * factor),
                 reason: "a multiple of the plan's sensitivity".into(),
             });
-            fits(map, larger, theta)
+            fits(map, larger, theta, mode)
         };
         let (factor, everything_tried) = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
         thresholds.push(Threshold {
@@ -193,8 +220,8 @@ pub(super) enum Fit {
 }
 
 /// Whether the noise of this ask fits the data.
-pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Fit> {
-    let plan = match Plan::new(map, ask) {
+pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64], mode: Mode) -> Result<Fit> {
+    let plan = match mode.plan(map, ask, theta) {
         Ok(plan) => plan,
         Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Fit::Outside),
         // A certificate solves on public data: the noise may fit none, or leave no room for a proof.
@@ -306,7 +333,7 @@ impl fmt::Display for Explanation {
                 "what makes privacy cost (prices of binding constraints):"
             )?;
             for (name, price) in &self.binding {
-                writeln!(f, "  {name:<28} {price:>13.6}")?;
+                writeln!(f, "  {name:<28} {:>13}", decimals(*price, 0.0))?;
             }
         }
         for t in &self.thresholds {

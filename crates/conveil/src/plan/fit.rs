@@ -1,4 +1,4 @@
-//! M11, before any data: does the mass box fit into the feasible set, and up to which noise scale would it?
+//! M11, before any data: does the box of the noise fit into the feasible set, and up to which noise scale would it?
 //!
 //! One linear program: the largest t such that the t-scaled box, carried by some recourse, fits around some mean. With
 //! W = tX the conditions QX = T and AX = 0 read QW = tT and AW = 0, and a row is a'x̄ + Σ_j max(l_j w_j, u_j w_j) ≤ b
@@ -23,26 +23,34 @@ pub enum Fit {
     NotPolyhedral,
     /// There is no feasible point, even without noise: a public fact.
     Empty,
+    /// The check itself found no answer.
+    Undecided {
+        /// Why.
+        why: String,
+    },
     /// Public and polyhedral.
     Public {
-        /// Whether the mass box of this noise fits.
+        /// Whether the box of this noise fits.
         fits: bool,
         /// The noise scale of the plan.
         scale: f64,
-        /// The largest scale whose mass box fits; none where every scale does.
+        /// The largest scale whose box fits; none where every scale does.
         largest_scale: Option<f64>,
-        /// η of the box.
+        /// η of the box: 0 for the whole support of bounded noise.
         eta: f64,
+        /// What the plan itself does, where that is not to enforce this very box.
+        other_method: Option<String>,
     },
 }
 
 /// A factor this close to 1 still fits: the solver's last digits.
 const SLIP: f64 = 1e-6;
 
-/// Compares the mass box of a plan with the feasible set of its model. No data are looked at.
+/// Compares the mass box of a plan, or the whole support where the plan counts on it (M5g), with the feasible set of its
+/// model. No data are looked at.
 ///
 /// # Guarantee
-/// The box of a smaller scale fits wherever that of a larger one does; with the mass box as the plan's only method, the
+/// The box of a smaller scale fits wherever that of a larger one does; with that box as the plan's only method, the
 /// chance-constrained program has a feasible point exactly if the box fits (M5a, M11).
 pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
     let map = plan.model();
@@ -70,17 +78,35 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
         Split::Optimise => Split::Symmetric,
         stated => stated,
     };
+    let mut methods: Vec<&str> = Vec::new();
+    for line in own.design().budget().lines() {
+        if !methods.contains(&line.method.as_str()) {
+            methods.push(&line.method);
+        }
+    }
+    let is_bounded = methods == ["bounded noise"];
+    let other_method = match methods.as_slice() {
+        [] | ["bounded noise"] => None,
+        // On linear rows the safe box is the mass box.
+        ["mass box"] | ["safe box"] if split == wish.split => None,
+        ["mass box"] | ["safe box"] => Some("the best of many splits".to_string()),
+        others => Some(others.join(", ")),
+    };
+    let eta = if is_bounded { 0.0 } else { wish.eta };
     let wish = Feasibility::eta(wish.eta)
-        .method(Choice::MassBox)
+        .method(match is_bounded {
+            true => Choice::Bounded,
+            false => Choice::MassBox,
+        })
         .split(split);
     let design = Design::new(program, rule, own.law(), &wish, own.step())?;
     let scale = own.law().scale();
-    let eta = wish.eta;
     let found = |fits, largest_scale| Fit::Public {
         fits,
         scale,
         largest_scale,
         eta,
+        other_method: other_method.clone(),
     };
     // No row meets noise: no box, and nothing to fit.
     let Some(&set) = design.boxes().first() else {
@@ -232,28 +258,41 @@ impl std::fmt::Display for Fit {
             ),
             Fit::NotPolyhedral => write!(
                 f,
-                "not decided: a constraint that meets noise is not linear; `explain` says whether the noise fits the data"
+                "the feasible set is not polyhedral: no a-priori check; `explain` says whether the noise fits the data"
             ),
             Fit::Empty => write!(f, "the feasible set is empty, even without noise"),
+            Fit::Undecided { why } => write!(f, "not decided: {why}"),
             Fit::Public {
                 fits,
                 scale,
                 largest_scale,
                 eta,
+                other_method,
             } => {
+                match *eta == 0.0 {
+                    true => write!(f, "the whole support of the noise")?,
+                    false => write!(
+                        f,
+                        "the mass box that holds {} of the noise",
+                        short(1.0 - eta, 9)
+                    )?,
+                }
                 let word = if *fits { "fits" } else { "does not fit" };
-                write!(
-                    f,
-                    "the mass box that holds {} of the noise {word} into the feasible set",
-                    short(1.0 - eta, 9)
-                )?;
+                write!(f, " {word} into the feasible set")?;
                 match largest_scale {
-                    None => write!(f, ", at any scale"),
+                    None => write!(f, ", at any scale")?,
                     Some(largest) => write!(
                         f,
-                        "; the largest noise scale that does is {}, now {} (another method may admit more or less)",
+                        "; the largest noise scale that does is {}, now {}",
                         short(*largest, 6),
                         short(*scale, 6)
+                    )?,
+                }
+                match other_method {
+                    None => Ok(()),
+                    Some(method) => write!(
+                        f,
+                        " (only this box is checked; the plan's own method, {method}, may admit more or less)"
                     ),
                 }
             }

@@ -162,7 +162,8 @@ impl fmt::Display for Frontier {
             f,
             "FRONTIER: PRIVATE, explores the private data; a value chosen because of it is not covered by a guarantee"
         )?;
-        writeln!(f, "optimum without noise {:.6}", self.optimum)?;
+        let optimum = crate::digits::decimals(self.optimum, 0.0);
+        writeln!(f, "optimum without noise {optimum}")?;
         writeln!(
             f,
             "  {:>12} {:>14} {:>16} {:>14} {:>10}  status",
@@ -172,7 +173,7 @@ impl fmt::Display for Frontier {
             "loss",
             "loss %"
         )?;
-        let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.6}"));
+        let show = |v: Option<f64>| v.map_or("–".into(), |v| crate::digits::decimals(v, 0.0));
         for row in &self.rows {
             writeln!(
                 f,

@@ -30,6 +30,7 @@ pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
 pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;
+pub use widest::largest_universe;
 
 use crate::ask::{Ask, MapKind, NoiseShape, Privacy, Request, ResolvedQuery};
 use crate::chance::Split;
@@ -75,6 +76,22 @@ impl<'m> Plan<'m> {
     /// The guarantee says what that is worth, with the ε that a short audit found beside the claimed one; nothing that
     /// this plan makes may be called private.
     pub fn paper_mode(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
+        let is_sampled = matches!(ask.sensitivity, Some(Request::Sampled(_)));
+        let mut plan = Self::paper_mode_unaudited(map, ask, theta)?;
+        if is_sampled {
+            let batch = own_batch(plan.ask());
+            let found = match crate::audit::quick(&plan, &batch) {
+                Ok(report) => report.beside(),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(other) => format!("an audit found no answer: {other}"),
+            };
+            plan.guarantee.basis_mut().audited(&found);
+        }
+        Ok(plan)
+    }
+
+    /// The same without the audit, for those who look at the noise alone.
+    fn paper_mode_unaudited(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
         let mut ask = ask;
         if !matches!(
             ask.sensitivity,
@@ -91,17 +108,7 @@ impl<'m> Plan<'m> {
             sampled.on = MapKind::Deterministic;
         }
         let batch = own_batch(&ask);
-        let is_sampled = matches!(ask.sensitivity, Some(Request::Sampled(_)));
-        let mut plan = Self::build(map, ask, true, &batch)?;
-        if is_sampled {
-            let found = match crate::audit::quick(&plan, &batch) {
-                Ok(report) => report.beside(),
-                Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(other) => format!("an audit found no answer: {other}"),
-            };
-            plan.guarantee.basis_mut().audited(&found);
-        }
-        Ok(plan)
+        Self::build(map, ask, true, &batch)
     }
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {

@@ -2,7 +2,7 @@
 
 use super::{Decided, Empirical, Plan};
 use crate::chance::Budget;
-use crate::digits::counted;
+use crate::digits::{counted, decimals};
 use crate::solve::Solution;
 use serde::Serialize;
 use std::fmt;
@@ -125,10 +125,15 @@ impl CuratorReport {
 /// Rows shown of a long list.
 const SHOWN: usize = 20;
 
+/// Values below this share of the largest in a list are rounding.
+const DUST: f64 = 1e-9;
+
 fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fmt::Result {
     writeln!(f, "{title}:")?;
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.1.abs()));
     for (name, value) in values.iter().take(SHOWN) {
-        writeln!(f, "  {name:<28} {value:>16.6}")?;
+        let shown = decimals(*value, DUST * largest);
+        writeln!(f, "  {name:<28} {shown:>16}")?;
     }
     if values.len() > SHOWN {
         writeln!(f, "  … and {} more (see --json)", values.len() - SHOWN)?;
@@ -204,12 +209,23 @@ impl fmt::Display for CuratorReport {
         )?;
         writeln!(f, "{}", self.guarantee)?;
         writeln!(f)?;
-        writeln!(f, "optimum without noise  {:>16.6}", self.optimum)?;
-        writeln!(f, "{:<22} {:>16.6}", self.objective_kind, self.objective)?;
+        let dust = DUST * self.optimum.abs().max(self.objective.abs());
+        let shown = |value: f64| decimals(value, dust);
+        writeln!(f, "optimum without noise  {:>16}", shown(self.optimum))?;
+        writeln!(
+            f,
+            "{:<22} {:>16}",
+            self.objective_kind,
+            shown(self.objective)
+        )?;
         let percent = self
             .loss_percent
             .map_or(String::new(), |p| format!("  ({p:.2}%)"));
-        writeln!(f, "cost of privacy        {:>16.6}{percent}", self.loss)?;
+        writeln!(
+            f,
+            "cost of privacy        {:>16}{percent}",
+            shown(self.loss)
+        )?;
         writeln!(
             f,
             "{} at most {:.4}% certified; measured {}",

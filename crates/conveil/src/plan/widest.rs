@@ -1,8 +1,8 @@
 //! The largest universe that is feasible (M11): where the sensitivity is sampled, feasibility is not monotone in the
 //! universe, so a scan finds it, not a bisection alone. It explores private data.
 
-use super::explain::{Fit, Threshold, fits};
-use crate::ask::{Ask, MapKind, Request};
+use super::explain::{Fit, Mode, Threshold, fits};
+use crate::ask::{Ask, Request};
 use crate::error::{Error, Result};
 use crate::program::DataMap;
 
@@ -12,23 +12,29 @@ const CLOSE: f64 = 0.02;
 
 /// Whether the noise follows the size of a universe.
 pub(super) fn applies(ask: &Ask) -> bool {
-    matches!(&ask.sensitivity, Some(Request::Sampled(s)) if s.on == MapKind::Released)
+    matches!(&ask.sensitivity, Some(Request::Sampled(_)))
 }
 
 /// The largest multiple of the stated universe that is feasible, for an ask that is not; none where the sensitivity is
-/// not sampled.
-pub(super) fn universe(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Option<Threshold>> {
+/// not sampled. One that is sampled on the deterministic map counts as paper mode. It explores private data.
+pub fn largest_universe(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Option<Threshold>> {
+    universe(map, ask, theta, Mode::of(ask))
+}
+
+pub(super) fn universe(
+    map: &dyn DataMap,
+    ask: &Ask,
+    theta: &[f64],
+    mode: Mode,
+) -> Result<Option<Threshold>> {
     let Some(Request::Sampled(sampled)) = &ask.sensitivity else {
         return Ok(None);
     };
-    if !applies(ask) {
-        return Ok(None);
-    }
     let fits = |factor: f64| -> Result<bool> {
         let mut other = sampled.clone();
         other.universe = sampled.universe.scaled(factor);
         let ask = ask.clone().sensitivity(Request::Sampled(other));
-        match fits(map, ask, theta) {
+        match fits(map, ask, theta, mode) {
             Ok(fit) => Ok(fit == Fit::Yes),
             Err(Error::NotAttainable(_) | Error::Infeasible(_)) => Ok(false),
             Err(other) => Err(other),
@@ -59,8 +65,13 @@ pub(super) fn universe(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Op
         edge: inside,
         everything_tried: false,
         feasible_above: false,
-        note: Some(
-            "as a multiple of the stated universe, by a scan to 2%: with a sampled sensitivity, feasibility need not be monotone".into(),
-        ),
+        note: Some(format!(
+            "as a multiple of the stated universe, by a scan to 2%: with a sampled sensitivity, feasibility need not be monotone{}",
+            match mode {
+                Mode::Ordinary => "",
+                Mode::Paper =>
+                    "; in paper mode, around the data, with noise that covers the deterministic map alone",
+            }
+        )),
     }))
 }

@@ -5,6 +5,7 @@ mod cone;
 mod data;
 mod definite;
 mod expression;
+mod frame;
 mod saved;
 mod sparse;
 
@@ -14,6 +15,8 @@ pub use cone::{Against, Cone};
 pub use data::{AffineMap, DataMap, GeneralMap, Location, Parameter, Place, PrivateParts};
 pub(crate) use definite::smallest_eigenvalue_is_nonnegative;
 pub use expression::{Affine, ParameterHandle, VariableHandle};
+pub use frame::Frame;
+pub(crate) use frame::power_of_two;
 pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 
@@ -117,6 +120,7 @@ pub struct Program {
     constant: f64,
     variables: Vec<VariableBlock>,
     constraints: Vec<ConstraintBlock>,
+    frame: Option<Frame>,
 }
 
 /// A variable block to be: name, length, stage, and whether it is declared a real decision.
@@ -198,6 +202,7 @@ impl Program {
             constant: 0.0,
             variables: blocks,
             constraints: rows,
+            frame: None,
         };
         program.validate(columns, start)?;
         Ok(program)
@@ -344,6 +349,31 @@ impl Program {
         self
     }
 
+    /// The same program, to be solved in these coordinates: around a point that the solution is near, in units of its
+    /// size. The solution does not depend on them but for rounding.
+    pub fn in_frame(mut self, frame: Frame) -> Result<Self> {
+        if frame.columns() != self.columns() {
+            return Err(Error::input(format!(
+                "the frame has {} coordinates, but the program has {} variables",
+                frame.columns(),
+                self.columns()
+            )));
+        }
+        self.frame = Some(frame);
+        Ok(self)
+    }
+
+    /// The same, with a frame that is known to fit.
+    pub(crate) fn solved_in(mut self, frame: Option<Frame>) -> Self {
+        self.frame = frame;
+        self
+    }
+
+    /// The coordinates that it is solved in.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frame.as_ref()
+    }
+
     /// A program whose parts are known to fit: what lifting produces.
     pub(crate) fn assembled(
         p: Sparse,
@@ -384,6 +414,7 @@ impl Program {
             constant,
             variables,
             constraints,
+            frame: None,
         }
     }
 

@@ -319,8 +319,12 @@ impl<'a> Lift<'a> {
         self.q.into_iter().for_each(|(j, v)| q[j] += v);
         let p = Sparse::assemble(self.columns, self.columns, &self.p);
         let a = Sparse::assemble(b.len(), self.columns, &triplets);
+        let recourse = self.rule.free_entries();
+        let auxiliaries = self.columns - self.program.columns() - recourse;
+        let frame = self.program.frame();
+        let frame = frame.map(|frame| frame.lifted(recourse, auxiliaries));
         Lifted {
-            program: Program::assembled(p, q, a, b, self.constant, cones),
+            program: Program::assembled(p, q, a, b, self.constant, cones).solved_in(frame),
             origins,
             labels,
             equalities,

@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod clarabel;
+mod framed;
 mod hinge;
 mod losses;
 mod sharpen;
@@ -129,8 +130,11 @@ impl Outcome {
 }
 
 /// Solves the program and checks the answer; rescales and retries before giving up. A sum of hinges goes to a backend of
-/// its own first.
+/// its own first. A program with a frame is solved and checked in its coordinates.
 pub fn solve(program: &Program, settings: &Settings) -> Outcome {
+    if let Some(frame) = program.frame() {
+        return framed::solve(program, frame, settings);
+    }
     losses::solve(program, settings).unwrap_or_else(|| clarabel::solve(program, settings))
 }
 
