@@ -4,6 +4,9 @@ use crate::ReadError;
 use crate::position::Source;
 use crate::spelling::{counted, quoted};
 
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
 /// Reads a table of finite numbers, all rows of one length, from `text`; `name` is how messages call it.
 ///
 /// ```
@@ -15,15 +18,26 @@ use crate::spelling::{counted, quoted};
 pub fn read(name: &str, text: &str) -> Result<Vec<Vec<f64>>, ReadError> {
     let source = Source::new(name, text);
     let mut rows: Vec<Vec<f64>> = Vec::new();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
+    // Some programs begin a file with a mark that is no character.
+    let mut start = if text.starts_with(MARK) {
+        MARK.len_utf8()
+    } else {
+        0
+    };
+    for line in text[start..].split_inclusive('\n') {
         let offset = start;
         start += line.len();
         let content = line.split('#').next().unwrap_or("");
         if content.trim().is_empty() {
             continue;
         }
-        let row = read_row(&source, offset, content)?;
+        let row = read_row(&source, offset, content).map_err(|error| match () {
+            () if content.contains(';') => error.with_help("commas stand between the numbers"),
+            () if rows.is_empty() && is_words(content) => {
+                error.with_help("names of columns go behind a `#`")
+            }
+            () => error,
+        })?;
         if let Some(first) = rows.first()
             && first.len() != row.len()
         {
@@ -42,6 +56,12 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Vec<f64>>, ReadError> {
         return Err(source.error(0, "there are no numbers"));
     }
     Ok(rows)
+}
+
+/// Whether no cell is a number.
+fn is_words(content: &str) -> bool {
+    let mut cells = content.split(',').map(str::trim);
+    cells.all(|cell| !cell.is_empty() && cell.parse::<f64>().is_err())
 }
 
 fn read_row(source: &Source, offset: usize, content: &str) -> Result<Vec<f64>, ReadError> {
@@ -96,6 +116,22 @@ mod tests {
             message("1, inf"),
             "t.csv:1:4: a number must be finite, found `inf`"
         );
-        assert_eq!(message("a,b\n1,2\n"), "t.csv:1:1: not a number: `a`");
+        let helped = |text: &str| format!("t.csv:{text}");
+        assert_eq!(
+            message("a,b\n1,2\n"),
+            helped("1:1: not a number: `a`\n  help: names of columns go behind a `#`")
+        );
+        assert_eq!(
+            message("1,2\n1;2\n"),
+            helped("2:1: not a number: `1;2`\n  help: commas stand between the numbers")
+        );
+    }
+
+    #[test]
+    fn marks_blanks_and_other_line_ends_are_no_mistakes() {
+        let rows = read("t.csv", "\u{feff}# x, y\r\n 1 ,\t2 \r\n\r\n3,4");
+        assert_eq!(rows.ok(), Some(vec![vec![1.0, 2.0], vec![3.0, 4.0]]));
+        let marked = read("t.csv", "\u{feff}1, 2\n");
+        assert_eq!(marked.ok(), Some(vec![vec![1.0, 2.0]]));
     }
 }

@@ -13,14 +13,15 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
     }
 }
 
-/// A number for a column of six decimals: in powers of ten where those would hardly show a digit, and nothing but 0 up to
-/// the size of rounding dust.
+/// A number for a column of six decimals; in powers of ten where those would hardly show a digit and it is more than
+/// rounding dust.
 pub(crate) fn decimals(value: f64, dust: f64) -> String {
-    match value.abs() {
-        size if size <= dust => "0.000000".into(),
-        size if size < 1e-3 => format!("{value:.5e}"),
-        _ => format!("{value:.6}"),
+    let size = value.abs();
+    if size < 1e-3 && size > dust {
+        return format!("{value:.5e}");
     }
+    // No −0.
+    format!("{:.6}", if size < 5e-7 { 0.0 } else { value })
 }
 
 /// A number with four digits, or as many more as tell it from another that is shown with six.
@@ -58,6 +59,8 @@ mod tests {
         assert_eq!(decimals(-0.001, 0.0), "-0.001000");
         assert_eq!(decimals(5.123_456_78e-5, 1e-9), "5.12346e-5");
         assert_eq!(decimals(-1e-13, 1e-9), "0.000000");
+        assert_eq!(decimals(5e-4, 1e-3), "0.000500");
+        assert_eq!(decimals(0.5, 1.0), "0.500000");
         assert_eq!(decimals(-0.0, 0.0), "0.000000");
         assert_eq!(decimals(f64::NAN, 0.0), "NaN");
     }

@@ -207,6 +207,10 @@ impl Universe {
 impl fmt::Display for Universe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (l1, l2) = self.diameter();
+        let shown = |size: f64| match size < 1e-2 {
+            true => crate::digits::short(size, 4),
+            false => format!("{size:.4}"),
+        };
         let kind = if self.dimension == 1 {
             "a box"
         } else {
@@ -214,8 +218,10 @@ impl fmt::Display for Universe {
         };
         write!(
             f,
-            "{kind} of {} entries around a public centre (diameter {l1:.4} in ℓ₁, {l2:.4} in ℓ₂)",
-            self.len()
+            "{kind} of {} entries around a public centre (diameter {} in ℓ₁, {} in ℓ₂)",
+            self.len(),
+            shown(l1),
+            shown(l2)
         )
     }
 }

@@ -298,7 +298,7 @@ impl Design {
             }
             Choice::Ball => {
                 let method = Ball::new(&law, k, share, step)?;
-                let text = format!("‖ζ‖ ≤ {:.6}", method.radius());
+                let text = format!("‖ζ‖ ≤ {}", crate::digits::decimals(method.radius(), 0.0));
                 (Arc::new(method), new_line("ball", share, text))
             }
             _ => {
@@ -506,7 +506,8 @@ fn new_line(method: &str, share: f64, detail: String) -> BudgetLine {
 }
 
 fn box_text(set: &BoxSet) -> String {
-    format!("every ζ in [{:.6}, {:.6}]", set.lower, set.upper)
+    let end = |value: f64| crate::digits::decimals(value, 0.0);
+    format!("every ζ in [{}, {}]", end(set.lower), end(set.upper))
 }
 
 fn names(program: &Program, pending: &[Pending]) -> String {

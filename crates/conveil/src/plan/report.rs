@@ -126,7 +126,7 @@ impl CuratorReport {
 const SHOWN: usize = 20;
 
 /// Values below this share of the largest in a list are rounding.
-const DUST: f64 = 1e-9;
+const DUST: f64 = 1e-7;
 
 fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fmt::Result {
     writeln!(f, "{title}:")?;
