@@ -197,6 +197,108 @@ fn explain_finds_the_largest_universe() {
     assert_eq!(said(&place, "solve").0, 0);
 }
 
+/// Paper mode has a largest universe as well: noise for the deterministic map, around the data.
+#[test]
+fn explain_finds_the_largest_universe_in_paper_mode() {
+    let paper = |name: &str, relative: f64| {
+        placed(
+            name,
+            &[
+                ("relative = 0.002", &format!("relative = {relative}")),
+                ("seed = 1 }", "seed = 1, on = \"deterministic\" }"),
+            ],
+        )
+    };
+    let explained = |place: &Path| -> Value {
+        let (code, stdout, stderr) = ended(place, &["explain", "spec.toml", "--json", "--quiet"]);
+        assert_eq!(code, 0, "{stderr}");
+        serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let document = explained(&paper("ellipsoid-paper", 0.2));
+    assert_eq!(document["feasible"], false);
+    let universe = &document["thresholds"][0];
+    assert_eq!(universe["what"], "universe");
+    let note = universe["note"].as_str().unwrap_or_default();
+    assert!(note.contains("in paper mode"), "{note}");
+    let edge = universe["edge"].as_f64().unwrap_or(f64::NAN);
+    assert!((0.01..1.0).contains(&edge), "{edge}");
+    // That much is feasible, and a tenth more is not.
+    let inside = explained(&paper("ellipsoid-paper-inside", 0.2 * edge));
+    assert_eq!(inside["feasible"], true);
+    let outside = explained(&paper("ellipsoid-paper-outside", 0.22 * edge));
+    assert_eq!(outside["feasible"], false);
+}
+
+/// A facet in other units, and a polytope of another size: the report says the same in its own units.
+#[test]
+fn reports_are_in_the_units_of_the_polytope() {
+    let plain = placed("ellipsoid-plain", &[]);
+    let scaled = placed(
+        "ellipsoid-scaled",
+        &[
+            ("[1.0, 0.0], [-1.0, 0.0]", "[1000.0, 0.0], [-1.0, 0.0]"),
+            ("offsets = [2.0, ", "offsets = [2000.0, "),
+            ("center = [2.0, ", "center = [2000.0, "),
+        ],
+    );
+    let clearance = |place: &Path| {
+        let (code, stdout, stderr) = ended(place, &["solve", "spec.toml", "--json", "--quiet"]);
+        assert_eq!(code, 0, "{stderr}");
+        let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+        report["mean_clearance"].as_f64().unwrap_or(f64::NAN)
+    };
+    let (found, right) = (clearance(&scaled), clearance(&plain));
+    assert!(
+        found > 0.0 && (found - right).abs() < 0.1 * right,
+        "{found} {right}"
+    );
+    let offsets = "[2.0, 2.2, 1.5, 1.6, 2.5, 2.8, 3.6, 2.9]";
+    let small = "[2e-5, 2.2e-5, 1.5e-5, 1.6e-5, 2.5e-5, 2.8e-5, 3.6e-5, 2.9e-5]";
+    let place = placed("ellipsoid-small", &[(offsets, small)]);
+    let (code, stdout, stderr) = ended(&place, &["solve", "spec.toml", "--quiet"]);
+    assert_eq!(code, 0, "{stderr}");
+    let line = |start: &str| {
+        let mut lines = stdout.lines().map(str::trim);
+        lines
+            .find(|l| l.starts_with(start))
+            .unwrap_or_default()
+            .to_string()
+    };
+    for start in ["shape[0,0]", "shape[1,1]", "size", "optimum without noise"] {
+        assert!(line(start).ends_with("e-5"), "{}", line(start));
+    }
+    assert!(
+        line("mean ellipsoid").contains("e-10, "),
+        "{}",
+        line("mean ellipsoid")
+    );
+}
+
+/// What cannot be served names the keys that can.
+#[test]
+fn refusals_name_the_keys_of_the_spec() {
+    let place = placed(
+        "ellipsoid-centre",
+        &[
+            (
+                "release = \"identity\"",
+                "release = \"identity\"\nvariables = [\"centre\"]",
+            ),
+            (
+                "[feasibility]\neta = 0.1",
+                "[feasibility]\neta = 0.1\nmethod = \"safe-box\"",
+            ),
+        ],
+    );
+    let (code, stderr) = said(&place, "check");
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("its entries are not all released")
+            && stderr.contains("or `method = \"mass-box\"` at its 2^2 vertices"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn normals_may_come_from_a_file_and_a_safe_box_is_a_method() {
     let place = placed(

@@ -202,7 +202,7 @@ fn what_is_not_checked_is_said() {
         m.between(&format!("limits {j}"), 3.0, x.at(j), 10.0);
     }
     let model = m.build_map().unwrap();
-    let ask = ask(Query::Variables(vec!["x".into()]), 0.3).feasible(1.0 - ETA);
+    let ask = ask(Query::Variables(vec!["x".into()]), 0.3).feasibility(Feasibility::eta(ETA));
     let plan = Plan::new(&model, ask).unwrap();
     let text = fit(&plan).unwrap().to_string();
     assert!(
