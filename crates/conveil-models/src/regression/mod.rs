@@ -35,12 +35,9 @@ mod condition;
 pub use basis::Basis;
 pub use condition::{Behaviour, Condition};
 
-use std::collections::HashSet;
-
 use conveil::ask::{Ask, Query, Request};
 use conveil::program::{
-    AffineMap, DataMap, Location, Meaning, Parameter, PrivateParts, Program, Quantity, Reading,
-    Subject, Term,
+    AffineMap, DataMap, Location, Meaning, Parameter, Program, Quantity, Reading, Subject, Term,
 };
 use conveil::{Error, Result};
 
@@ -124,7 +121,7 @@ impl RegressionBuilder {
             && !(low < high && low.abs().max(high.abs()) <= LARGEST)
         {
             return Err(Error::Input(format!(
-                "the bounds of the response `{}` must be in order and at most {LARGEST:e} in size, found [{low:e}, {high:e}]: state what is known about it, in a unit in which it is neither huge nor tiny",
+                "the bounds of the response `{}` must be in order and at most {LARGEST:e} in size, found [{low:?}, {high:?}]: state what is known about it, in a unit in which it is neither huge nor tiny",
                 self.response
             )));
         }
@@ -229,10 +226,9 @@ impl RegressionBuilder {
         for (record, row) in design.iter().enumerate() {
             if let Some(j) = row.iter().position(|v| !(v.abs() <= LARGEST)) {
                 return Err(Error::Input(format!(
-                    "record {}: the basis function `{}` is {:e} there, and may be {LARGEST:e} at most: take other units",
+                    "record {}: the basis function `{}` is beyond {LARGEST:e} there: take other units",
                     record + 1,
-                    names[j],
-                    row[j]
+                    names[j]
                 )));
             }
             if row.iter().all(|v| *v == 0.0) {
@@ -420,30 +416,6 @@ impl DataMap for Regression {
 
     fn template(&self) -> &Program {
         self.map.template()
-    }
-
-    fn private_parts(&self) -> PrivateParts {
-        self.map.private_parts()
-    }
-
-    fn private_rows(&self) -> Vec<bool> {
-        self.map.private_rows()
-    }
-
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        self.map.private_coefficients()
-    }
-
-    fn private_costs(&self) -> Vec<bool> {
-        self.map.private_costs()
-    }
-
-    fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.map.at(theta)
-    }
-
-    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
-        self.map.unclipped(theta)
     }
 
     fn affine(&self) -> Option<&AffineMap> {
