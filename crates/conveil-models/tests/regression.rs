@@ -441,6 +441,8 @@ fn refusals() {
             "record 1: the basis function `(speed + 1000000000000)^32` is beyond 1e100 there: take other units"),
         (flat().basis(Basis::linear("speed")).basis(Basis::Constant).condition(increasing(&[4.0])).loss(Loss::Norm),
             "with the norm loss every weight must stand in a condition, and that of `constant` stands in none: the squared loss has no such limit"),
+        (flat().basis(Basis::linear("speed")).unit("sped", "m/s"),
+            "a unit is stated for `sped`, which is neither the response nor a regressor"),
         (flat().basis(Basis::linear("speed")).within(1.0, 1.0),
             "the bounds of the response `power` must be in order and at most 1e100 in size, found [1.0, 1.0]: state what is known about it, in a unit in which it is neither huge nor tiny"),
     ];
