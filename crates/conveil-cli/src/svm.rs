@@ -13,10 +13,7 @@ use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::inputs::{Inputs, text_of};
-
-/// Longer record files are refused.
-const RECORD_BYTES: u64 = 1 << 30;
+use crate::inputs::{Inputs, records_of};
 
 /// The classifier. Everything about it is public: features, bounds, how many records there are.
 pub(crate) fn svm(inputs: &Inputs) -> Result<Svm, Failure> {
@@ -61,7 +58,7 @@ impl Labelled {
         let wish = wish(inputs)?;
         let path = inputs.folder.join(Path::new(&file.value));
         let name = path.display().to_string();
-        let text = text_of(&path, RECORD_BYTES).map_err(|why| {
+        let input = records_of(&path).map_err(|why| {
             file.error(
                 &inputs.spec_name,
                 format!("cannot read the records {name}: {why}"),
@@ -74,23 +71,29 @@ impl Labelled {
             .map(|feature| feature.value.name.as_str())
             .collect();
         columns.push(&wish.label.column.value);
-        let records = Records::read_columns(&name, text.as_bytes(), &columns)?;
         let n = wish.features.len();
-        let mut features = Vec::with_capacity(records.len());
-        let mut labels = Vec::with_capacity(records.len());
-        for (record, row) in records.rows().enumerate() {
-            features.push(row[..n].to_vec());
-            labels.push(label(&wish.label, row[n]).ok_or_else(|| {
-                Failure::input(format!(
-                    "{name}: record {} has the label {} in column `{}`, which is neither `positive` ({}) nor `negative` ({})\n  help: label = {{ column = \"{}\", positive = …, negative = … }} in [problem] says what the two labels are",
-                    record + 1,
-                    row[n],
-                    wish.label.column.value,
-                    wish.label.positive,
-                    wish.label.negative,
-                    wish.label.column.value,
-                ))
-            })?);
+        let (mut features, mut labels) = (Vec::new(), Vec::new());
+        let mut odd = None;
+        Records::each(&name, input, &columns, |row| {
+            match label(&wish.label, row[n]) {
+                None => {
+                    odd.get_or_insert((labels.len() + 1, row[n]));
+                }
+                Some(_) if odd.is_some() => {}
+                Some(label) => {
+                    features.push(row[..n].to_vec());
+                    labels.push(label);
+                }
+            }
+        })?;
+        if let Some((record, found)) = odd {
+            return Err(Failure::input(format!(
+                "{name}: record {record} has the label {found} in column `{}`, which is neither `positive` ({}) nor `negative` ({})\n  help: label = {{ column = \"{}\", positive = …, negative = … }} in [problem] says what the two labels are",
+                wish.label.column.value,
+                wish.label.positive,
+                wish.label.negative,
+                wish.label.column.value,
+            )));
         }
         Ok(Labelled {
             name,
@@ -206,6 +209,9 @@ pub(crate) fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided) -> Op
 
 /// How many records would do, and what cannot.
 fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
+    if !ratio.is_finite() {
+        return "the hyperplane is 0: its noise decides, not the data, and no number of records like these would change that".into();
+    }
     let records = (svm.records() as f64 * ratio).ceil();
     let epsilon = match plan.guarantee().privacy() {
         Privacy::Laplace { epsilon } => format!(", or ε of about {:.3}", epsilon * ratio),

@@ -27,7 +27,7 @@ pub struct Records {
 impl Records {
     /// Reads every column; `source_name` is what messages call the text.
     pub fn read(source_name: &str, input: impl BufRead) -> Result<Records, ReadError> {
-        read(source_name, input, None)
+        Self::collected(source_name, input, None)
     }
 
     /// Reads these columns, in this order, and lets the others hold what they will.
@@ -36,7 +36,29 @@ impl Records {
         input: impl BufRead,
         wanted: &[&str],
     ) -> Result<Records, ReadError> {
-        read(source_name, input, Some(wanted))
+        Self::collected(source_name, input, Some(wanted))
+    }
+
+    /// Shows these columns record by record and keeps none; how many records there were. Without columns it counts.
+    pub fn each(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: &[&str],
+        record: impl FnMut(&[f64]),
+    ) -> Result<usize, ReadError> {
+        Ok(read(source_name, input, Some(wanted), record)?.1)
+    }
+
+    fn collected(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: Option<&[&str]>,
+    ) -> Result<Records, ReadError> {
+        let mut values = Vec::new();
+        let (names, _) = read(source_name, input, wanted, |record| {
+            values.extend_from_slice(record);
+        })?;
+        Ok(Records { names, values })
     }
 
     /// One column of finite numbers, at least one.
@@ -80,11 +102,13 @@ impl Records {
     }
 }
 
+/// The names of the columns, and how many records were shown.
 fn read(
     source_name: &str,
     input: impl BufRead,
     wanted: Option<&[&str]>,
-) -> Result<Records, ReadError> {
+    mut record: impl FnMut(&[f64]),
+) -> Result<(Vec<String>, usize), ReadError> {
     let mut lines = Lines {
         name: source_name,
         input,
@@ -103,7 +127,7 @@ fn read(
         }
     };
     let columns = Columns::of(&header, &lines, wanted)?;
-    let mut values = Vec::new();
+    let (mut values, mut count) = (Vec::with_capacity(columns.places.len()), 0);
     let mut empty_line = None;
     while let Some(fields) = lines.next()? {
         if is_blank(&fields) {
@@ -118,17 +142,17 @@ fn read(
             let message = format!("this line has {found}, the header has {}", header.len());
             return Err(lines.error(fields[0].at, message));
         }
+        values.clear();
         for (&column, name) in columns.places.iter().zip(&columns.names) {
             values.push(number(&fields[column], name, &lines)?);
         }
+        record(&values);
+        count += 1;
     }
-    if values.is_empty() {
+    if count == 0 {
         return Err(lines.error(0, "there is a header, but no record below it"));
     }
-    Ok(Records {
-        names: columns.names,
-        values,
-    })
+    Ok((columns.names, count))
 }
 
 /// The columns that are read: their names, and where they stand in a line.

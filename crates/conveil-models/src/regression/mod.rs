@@ -31,20 +31,23 @@
 mod assembly;
 mod basis;
 mod condition;
+mod reading;
 
 pub use basis::Basis;
 pub use condition::{Behaviour, Condition};
 
-use std::collections::HashSet;
-
 use conveil::ask::{Ask, Query, Request};
-use conveil::program::{AffineMap, DataMap, Location, Parameter, PrivateParts, Program};
+use conveil::program::{AffineMap, DataMap, Location, Meaning, Parameter, Program, Reading};
 use conveil::{Error, Result};
 
 use crate::records::Records;
-use assembly::{gram, has_one_answer, norm_loss, squared};
+use assembly::{comparable, gram, has_one_answer, norm_loss, squared};
 use basis::{Form, Function};
 use condition::Row;
+use reading::meaning;
+
+/// Larger numbers are refused, as bounds of responses and as values of basis functions: their squares must add up.
+const LARGEST: f64 = 1e100;
 
 /// What is minimised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +69,7 @@ pub struct RegressionBuilder {
     ridge: f64,
     loss: Loss,
     bounds: Option<(f64, f64)>,
+    units: Vec<(String, String)>,
 }
 
 impl RegressionBuilder {
@@ -99,12 +103,33 @@ impl RegressionBuilder {
         self
     }
 
+    /// The unit of a column, for those who read the released weights.
+    pub fn unit(mut self, column: &str, unit: &str) -> Self {
+        self.units.push((column.into(), unit.into()));
+        self
+    }
+
     /// The model, or what is wrong with it.
     pub fn build(self) -> Result<Regression> {
         if !(self.ridge.is_finite() && self.ridge >= 0.0) {
             return Err(Error::Input(format!(
                 "the ridge must be finite and not negative, found {}",
                 self.ridge
+            )));
+        }
+        if let Some((low, high)) = self.bounds
+            && !(low < high && low.abs().max(high.abs()) <= LARGEST)
+        {
+            return Err(Error::Input(format!(
+                "the bounds of the response `{}` must be in order and at most {LARGEST:e} in size, found [{low:?}, {high:?}]: state what is known about it, in a unit in which it is neither huge nor tiny",
+                self.response
+            )));
+        }
+        let stands =
+            |column: &String| *column == self.response || self.regressors.names().contains(column);
+        if let Some((column, _)) = self.units.iter().find(|(column, _)| !stands(column)) {
+            return Err(Error::Input(format!(
+                "a unit is stated for `{column}`, which is neither the response nor a regressor"
             )));
         }
         let (functions, names) = self.functions()?;
@@ -122,11 +147,19 @@ impl RegressionBuilder {
         let map = match self.loss {
             Loss::Squared => {
                 if !has_one_answer(&gram, self.ridge) {
+                    let records = match design.len() {
+                        1 => "this one record".into(),
+                        many => format!("these {many} records"),
+                    };
+                    let instead = match self.ridge {
+                        0.0 => "use fewer functions, or a ridge above 0".into(),
+                        ridge => format!("use fewer functions, or a ridge above {ridge:e}"),
+                    };
                     return Err(Error::Input(format!(
-                        "the basis functions depend on each other on these {} records, so that the weights are no function of the data: use fewer functions, or a ridge above 0",
-                        design.len()
+                        "the basis functions depend on each other on {records}, so that the weights are no function of the data: {instead}"
                     )));
                 }
+                comparable(&gram, self.ridge, &names)?;
                 squared(&self, &names, &design, &gram, &conditions)?
             }
             Loss::Norm => {
@@ -143,6 +176,7 @@ impl RegressionBuilder {
             }
         };
         Ok(Regression {
+            reading: self.reading(&functions, &names),
             functions,
             weights: names,
             design,
@@ -197,9 +231,9 @@ impl RegressionBuilder {
     fn design(&self, functions: &[Function], names: &[String]) -> Result<Vec<Vec<f64>>> {
         let design: Vec<Vec<f64>> = self.regressors.rows().map(|x| phi(functions, x)).collect();
         for (record, row) in design.iter().enumerate() {
-            if let Some(j) = row.iter().position(|v| !v.is_finite()) {
+            if let Some(j) = row.iter().position(|v| !(v.abs() <= LARGEST)) {
                 return Err(Error::Input(format!(
-                    "record {}: the basis function `{}` is too large there",
+                    "record {}: the basis function `{}` is beyond {LARGEST:e} there: take other units",
                     record + 1,
                     names[j]
                 )));
@@ -242,6 +276,7 @@ pub struct Regression {
     ridge: f64,
     loss: Loss,
     bounds: Option<(f64, f64)>,
+    reading: Reading,
     map: AffineMap,
 }
 
@@ -257,6 +292,7 @@ impl Regression {
             ridge: 0.0,
             loss: Loss::default(),
             bounds: None,
+            units: Vec::new(),
         }
     }
 
@@ -365,31 +401,11 @@ impl DataMap for Regression {
         self.map.template()
     }
 
-    fn private_parts(&self) -> PrivateParts {
-        self.map.private_parts()
-    }
-
-    fn private_rows(&self) -> Vec<bool> {
-        self.map.private_rows()
-    }
-
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        self.map.private_coefficients()
-    }
-
-    fn private_costs(&self) -> Vec<bool> {
-        self.map.private_costs()
-    }
-
-    fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.map.at(theta)
-    }
-
-    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
-        self.map.unclipped(theta)
-    }
-
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
+    }
+
+    fn meaning(&self) -> Meaning {
+        meaning(&self.reading)
     }
 }

@@ -4,6 +4,8 @@ mod certified;
 mod comparison;
 mod correction;
 mod curate;
+mod decided;
+mod deterministic;
 mod empirical;
 mod equalities;
 mod explain;
@@ -21,12 +23,14 @@ mod widest;
 pub use comparison::{Comparison, StrategyRow};
 pub use correction::{Clipped, Correction};
 pub use curate::Curated;
+pub use decided::{Decided, Recourse};
+pub use deterministic::DeterministicMap;
 pub use empirical::{Empirical, empirical_violation};
 pub use explain::{Explanation, Threshold, explain};
 pub use fit::{Fit, fit};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
-pub use released::{Decided, DeterministicMap, Recourse, ReleasedMap};
+pub use released::ReleasedMap;
 pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;
@@ -115,7 +119,7 @@ impl<'m> Plan<'m> {
         let mut skeleton = Skeleton::new(map, &ask, paper)?;
         let certified = skeleton.certified.take();
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
-        let guarantee = Guarantee::new(&ask, &released, basis, sensitivity);
+        let guarantee = Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity);
         let own = released.plain().unwrap_or(&released);
         let warnings = warnings::collect(map, own.map(), &ask, own);
         Ok(Plan {
@@ -256,7 +260,7 @@ impl<'m> Skeleton<'m> {
         // What a certificate inspects is what is solved.
         let inspected = |skeleton: &mut Self| {
             if let Some(affine) = map.affine() {
-                skeleton.map = Arc::new(affine.clone());
+                skeleton.map = Arc::new(affine);
             }
         };
         match &ask.sensitivity {

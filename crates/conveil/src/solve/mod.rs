@@ -7,6 +7,7 @@ mod framed;
 mod hinge;
 mod losses;
 mod sharpen;
+mod working;
 
 pub use batch::{Batch, Cancel};
 pub use check::{Infeasibility, Residuals};
@@ -130,12 +131,15 @@ impl Outcome {
 }
 
 /// Solves the program and checks the answer; rescales and retries before giving up. A sum of hinges goes to a backend of
-/// its own first. A program with a frame is solved and checked in its coordinates.
+/// its own first, a program with very many limits is tried with those that matter. A program with a frame is solved and
+/// checked in its coordinates.
 pub fn solve(program: &Program, settings: &Settings) -> Outcome {
     if let Some(frame) = program.frame() {
         return framed::solve(program, frame, settings);
     }
-    losses::solve(program, settings).unwrap_or_else(|| clarabel::solve(program, settings))
+    losses::solve(program, settings)
+        .or_else(|| working::solve(program, settings))
+        .unwrap_or_else(|| clarabel::solve(program, settings))
 }
 
 /// The same by the conic solver, whatever the form: to compare with.
