@@ -195,7 +195,7 @@ impl SvmBuilder {
                         triplets.push((i, n, 0.0));
                         let place = vec![Location::new(Place::A(i, n), 1.0)];
                         let named = Parameter::new(format!("record {} label", i + 1));
-                        parameters.push(bounded(named.at_all(place), true));
+                        parameters.push(named.at_all(place).either(-1.0, 1.0));
                     }
                 }
             }

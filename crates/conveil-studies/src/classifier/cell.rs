@@ -117,10 +117,7 @@ impl<'a> Cell<'a> {
                 let member = universe.sample(&mut Sampler::new(settings.seed, MEMBER));
                 (universe, member)
             }
-            Mode::Certified => {
-                let bounds = Universe::around(vec![0.0; data.len()], vec![1.0; data.len()])?;
-                (bounds, data)
-            }
+            Mode::Certified => (Universe::between_bounds(svm.parameters())?, data),
         };
         Ok(Cell {
             dataset,

@@ -14,6 +14,7 @@ use crate::noise::{self, Law};
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
 use crate::solve::{CLOSE, Hinge, HingeForm, Residuals, Settings};
+use rayon::prelude::*;
 
 /// A program whose recourse is eliminated, by public structure.
 #[derive(Clone, Debug)]
@@ -142,17 +143,18 @@ impl LocalRecourse {
                 }
             }
         }
-        let rooms = (noise.chunks_exact(k).zip(&self.rooms))
-            .map(|(v, room)| {
-                Ok(match *room {
-                    Room::Norm(multiplier) => multiplier * norm(v),
-                    Room::Quantile(eta) => {
-                        let lattice = 1.5 * step * v.iter().map(|x| x.abs()).sum::<f64>();
-                        noise::weighted_upper_quantile(law, v, eta)? + lattice
-                    }
-                })
-            })
-            .collect::<Result<_>>()?;
+        let v = |i: usize| &noise[i * k..(i + 1) * k];
+        // A quantile for each run of equal records: public datasets repeat one.
+        let is_new = |&i: &usize| i == 0 || self.rooms[i] != self.rooms[i - 1] || v(i) != v(i - 1);
+        let firsts: Vec<usize> = (0..self.rooms.len()).filter(is_new).collect();
+        let found = (firsts.par_iter())
+            .map(|&i| room(self.rooms[i], v(i), (law, step)))
+            .collect::<Result<Vec<f64>>>()?;
+        let ends = firsts.iter().skip(1).copied().chain([self.rooms.len()]);
+        let runs = firsts.iter().zip(ends).zip(found);
+        let rooms = runs
+            .flat_map(|((first, end), kappa)| std::iter::repeat_n(kappa, end - first))
+            .collect();
         Ok(Records {
             columns,
             noise,
@@ -256,6 +258,17 @@ impl LocalRecourse {
             size: (d + 2 * self.form.losses.len(), 4 * self.form.losses.len()),
         }
     }
+}
+
+/// κ of a loss with noise v.
+fn room(room: Room, v: &[f64], (law, step): (&Law, f64)) -> Result<f64> {
+    Ok(match room {
+        Room::Norm(multiplier) => multiplier * norm(v),
+        Room::Quantile(eta) => {
+            let lattice = 1.5 * step * v.iter().map(|x| x.abs()).sum::<f64>();
+            noise::weighted_upper_quantile(law, v, eta)? + lattice
+        }
+    })
 }
 
 /// Whether what makes the form is public: the slacks' coefficients and costs, and the right-hand sides of their signs.
