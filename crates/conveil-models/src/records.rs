@@ -27,7 +27,7 @@ pub struct Records {
 impl Records {
     /// Reads every column; `source_name` is what messages call the text.
     pub fn read(source_name: &str, input: impl BufRead) -> Result<Records, ReadError> {
-        read(source_name, input, None)
+        read(source_name, input, None, None)
     }
 
     /// Reads these columns, in this order, and lets the others hold what they will.
@@ -36,7 +36,17 @@ impl Records {
         input: impl BufRead,
         wanted: &[&str],
     ) -> Result<Records, ReadError> {
-        read(source_name, input, Some(wanted))
+        read(source_name, input, Some(wanted), None)
+    }
+
+    /// The same where one of the columns holds words: its code has a number for each.
+    pub fn read_coded(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: &[&str],
+        code: &Code<'_>,
+    ) -> Result<Records, ReadError> {
+        read(source_name, input, Some(wanted), Some(code))
     }
 
     /// One column of finite numbers, at least one.
@@ -84,6 +94,7 @@ fn read(
     source_name: &str,
     input: impl BufRead,
     wanted: Option<&[&str]>,
+    code: Option<&Code<'_>>,
 ) -> Result<Records, ReadError> {
     let mut lines = Lines {
         name: source_name,
@@ -119,7 +130,11 @@ fn read(
             return Err(lines.error(fields[0].at, message));
         }
         for (&column, name) in columns.places.iter().zip(&columns.names) {
-            values.push(number(&fields[column], name, &lines)?);
+            let field = &fields[column];
+            values.push(match code {
+                Some(code) if code.column == name => code.of(field, &lines)?,
+                _ => number(field, name, &lines)?,
+            });
         }
     }
     if values.is_empty() {
@@ -129,6 +144,21 @@ fn read(
         names: columns.names,
         values,
     })
+}
+
+/// What the words of a column stand for.
+pub struct Code<'c> {
+    /// The column.
+    pub column: &'c str,
+    /// The number of a word, or what is wrong with it and what would be right.
+    pub number: &'c dyn Fn(&str) -> Result<f64, (String, String)>,
+}
+
+impl Code<'_> {
+    fn of<R>(&self, field: &Field, lines: &Lines<R>) -> Result<f64, ReadError> {
+        (self.number)(&field.text)
+            .map_err(|(message, help)| lines.error(field.at, message).with_help(help))
+    }
 }
 
 /// The columns that are read: their names, and where they stand in a line.

@@ -116,7 +116,7 @@ fn exact_quantiles_keep_each_margin_and_cost_less() {
     assert!(exact < factor * (1.0 - 1e-3), "{exact} against {factor}");
     let text = report.to_string();
     assert!(text.contains("row by row; nothing is promised of all rows together"));
-    assert!(text.contains("infeasible, worst row"), "{text}");
+    assert!(text.contains("infeasible, each row"), "{text}");
     // The worst of 80 rows, a false alarm in a million.
     let conveil::plan::Empirical::Drawn { interval, .. } = report.empirical else {
         panic!("several noises are measured by draws");

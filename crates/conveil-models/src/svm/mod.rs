@@ -54,7 +54,12 @@ impl Feature {
     fn scaled(&self, value: f64) -> f64 {
         match self.bounds {
             None => value,
-            Some((low, high)) => (2.0 * value - low - high) / (high - low),
+            Some((low, high)) => {
+                let half = 0.5 * high - 0.5 * low;
+                let scaled = (value - (low + half)) / half;
+                // A value far beyond narrow bounds stays a number, to be clipped.
+                scaled.clamp(-f64::MAX, f64::MAX)
+            }
         }
     }
 }
@@ -144,6 +149,15 @@ impl SvmBuilder {
                 return bad(format!(
                     "the bounds of feature `{}` must be finite and in order, found [{low}, {high}]",
                     feature.name
+                ));
+            }
+            if let Some((low, high)) = feature.bounds
+                && !(high - low).is_finite()
+            {
+                return bad(format!(
+                    "the bounds of feature `{}` are too far apart to scale by, found [{low:e}, {high:e}]: their difference must be below {:e}",
+                    feature.name,
+                    f64::MAX
                 ));
             }
         }

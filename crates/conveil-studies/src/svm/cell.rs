@@ -7,6 +7,7 @@ use conveil::audit::Audit;
 use conveil::chance::{Choice, Feasibility};
 use conveil::noise::{Factor, Law, Sampler, pair_samples_paper};
 use conveil::plan::Plan;
+use conveil::program::DataMap;
 use conveil::sensitivity::Pairs;
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
