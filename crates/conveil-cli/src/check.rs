@@ -4,7 +4,7 @@ use std::fmt;
 
 use conveil::chance::Budget;
 use conveil::plan::{self, Basis, Fit, Plan};
-use conveil::program::{Cone, Holds, Parameter, Place, Program, Stage};
+use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading, Stage};
 use serde::Serialize;
 
 use crate::inputs::{Inputs, Source};
@@ -35,8 +35,12 @@ pub struct Check {
     pub adjacency: String,
     /// The public set of datasets, if one is stated.
     pub universe: Option<String>,
+    /// What is protected and what is not, in the model's words.
+    pub protects: Option<String>,
     /// The names of the released numbers.
     pub released: Vec<String>,
+    /// How the released numbers are used.
+    pub reading: Option<Reading>,
     /// The guarantee in numbers.
     pub guarantee: GuaranteeLine,
     /// The guarantee in words.
@@ -161,6 +165,8 @@ impl Check {
                 .collect(),
             adjacency: (plan.ask().stated_adjacency()).map_or(String::new(), |a| a.to_string()),
             universe: universe.map(|universe| universe.to_string()),
+            protects: guarantee.protection(),
+            reading: guarantee.reading().cloned(),
             released: plan.released().query().labels().to_vec(),
             guarantee: GuaranteeLine {
                 mechanism: guarantee.privacy().mechanism(),

@@ -1,7 +1,7 @@
 //! The texts that a user hands over: the spec, and the problem file or the network that it names.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use conveil_grid::{Network, matpower};
@@ -62,7 +62,17 @@ impl Inputs {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let (file, what) = match &spec.problem.model {
             Model::Conic { file } => (file, "problem"),
-            Model::Regression(regression) => (&regression.regressors, "regressors"),
+            Model::Regression(wish) => {
+                // Records are read line by line, never as one text.
+                let (problem_name, records) = regression::open(&spec_name, &folder, wish)?;
+                return Ok(Inputs {
+                    source: Source::Regressors(records),
+                    spec_name,
+                    spec,
+                    folder,
+                    problem_name,
+                });
+            }
             Model::Opf(grid) => match &grid.network {
                 NetworkSource::File(file) => (file, "network"),
                 NetworkSource::Builtin(_) => {
@@ -84,10 +94,7 @@ impl Inputs {
                 &spec_name,
                 format!("cannot read the {what} {problem_name}: {why}"),
             )
-            .with_help(format!(
-                "`{}` is a path relative to the spec's directory",
-                if what == "regressors" { what } else { "file" }
-            ))
+            .with_help("`file` is a path relative to the spec's directory")
         })?;
         Self::with_text(spec_name, spec, folder, (&problem_name, &problem_text))
     }
@@ -107,7 +114,7 @@ impl Inputs {
         let (problem_name, source) = match &spec.problem.model {
             Model::Conic { .. } => (name.into(), Source::Saved(problem::read(name, text)?)),
             Model::Regression(wish) => {
-                let records = regression::regressors(name, text, wish)?;
+                let records = regression::regressors(name, text.as_bytes(), wish)?;
                 (name.into(), Source::Regressors(records))
             }
             Model::Opf(grid) => match &grid.network {
@@ -141,23 +148,64 @@ impl Inputs {
     }
 }
 
-/// The text of a file, or why there is none.
-pub(crate) fn text_of(path: &Path, limit: u64) -> Result<String, String> {
-    let plain = |error: std::io::Error| match error.kind() {
+/// Longer files of records are refused.
+const RECORD_BYTES: u64 = 1 << 30;
+
+/// A file of records, to be read line by line, or why it cannot be.
+pub(crate) fn records_of(path: &Path) -> Result<BufReader<Limited>, String> {
+    let file = File::open(path).map_err(plain)?;
+    if file.metadata().is_ok_and(|of| of.len() > RECORD_BYTES) {
+        return Err(too_long(RECORD_BYTES));
+    }
+    let rest = RECORD_BYTES;
+    let mut input = BufReader::new(Limited { file, rest });
+    if input.fill_buf().map_err(plain)?.is_empty() {
+        return Err(String::from("the file is empty"));
+    }
+    Ok(input)
+}
+
+/// A file that ends with an error where it is too long: the size of a pipe is not known beforehand.
+pub(crate) struct Limited {
+    file: File,
+    rest: u64,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        match self.rest.checked_sub(count as u64) {
+            Some(rest) => self.rest = rest,
+            None => return Err(std::io::Error::other(too_long(RECORD_BYTES))),
+        }
+        Ok(count)
+    }
+}
+
+fn too_long(limit: u64) -> String {
+    format!("the file has more than {limit} bytes")
+}
+
+fn plain(error: std::io::Error) -> String {
+    match error.kind() {
         ErrorKind::NotFound => String::from("no such file"),
         ErrorKind::PermissionDenied => {
             String::from("permission denied: you may not read this file")
         }
         ErrorKind::IsADirectory => String::from("this is a directory, not a file"),
         _ => error.to_string(),
-    };
+    }
+}
+
+/// The text of a file, or why there is none.
+pub(crate) fn text_of(path: &Path, limit: u64) -> Result<String, String> {
     let file = File::open(path).map_err(plain)?;
     let mut bytes = Vec::new();
     // One byte more than the limit tells a file that is too long from one that just fits.
     let mut limited = file.take(limit + 1);
     limited.read_to_end(&mut bytes).map_err(plain)?;
     if bytes.len() as u64 > limit {
-        return Err(format!("the file has more than {limit} bytes"));
+        return Err(too_long(limit));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         format!(

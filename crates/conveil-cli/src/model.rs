@@ -133,6 +133,11 @@ pub(crate) fn warning(
     }
 }
 
+/// What may help where the engine fails on these data. Private.
+pub(crate) fn help(model: &Model, theta: &[f64], error: &conveil::Error) -> Option<String> {
+    grid::shortage(model, theta, error).or_else(|| regression::out_of_size(model, theta, error))
+}
+
 /// The private datasets: one, or a series of them.
 #[derive(Debug)]
 pub enum Datasets<'i> {

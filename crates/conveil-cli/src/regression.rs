@@ -1,5 +1,8 @@
 //! Model `regression`: the spec's regressors as a public model, and apart from them the private responses.
 
+use std::io::BufRead;
+use std::path::Path;
+
 use conveil::ask::Query;
 use conveil_models::records::Records;
 use conveil_models::regression::{
@@ -8,27 +11,41 @@ use conveil_models::regression::{
 use conveil_read::spec::{self, Model, Release, Sensitivity, Spec};
 
 use crate::failure::Failure;
-use crate::inputs::{Inputs, text_of};
+use crate::inputs::{Inputs, records_of};
 
-/// Longer files of records are refused.
-const RECORD_BYTES: u64 = 1 << 30;
+/// The name of the file of regressors, and the public regressors in it.
+pub(crate) fn open(
+    spec_name: &str,
+    folder: &Path,
+    wish: &spec::Regression,
+) -> Result<(String, Records), Failure> {
+    let file = &wish.regressors;
+    let path = folder.join(file.value.as_str());
+    let name = path.display().to_string();
+    let input = records_of(&path).map_err(|why| {
+        let message = format!("cannot read the regressors {name}: {why}");
+        file.error(spec_name, message)
+            .with_help("`regressors` is a path relative to the spec's directory")
+    })?;
+    let records = regressors(&name, input, wish)?;
+    Ok((name, records))
+}
 
 /// The public regressors in a text: the columns that the basis functions need, and no other. A spec without any feature
 /// has the constant alone, and then the file only says how many records there are.
 pub(crate) fn regressors(
     name: &str,
-    text: &str,
+    input: impl BufRead,
     regression: &spec::Regression,
 ) -> Result<Records, Failure> {
     let features = regression.features();
     let columns: Vec<&str> = features.iter().map(|f| f.value.as_str()).collect();
     if columns.is_empty() {
-        let records = text.lines().skip(1).filter(|line| !line.trim().is_empty());
-        let ones = vec![1.0; records.count()];
+        let ones = vec![1.0; Records::each(name, input, &[], |_| ())?];
         return Records::from_column("constant", &ones)
             .map_err(|why| Failure::input(format!("{name}: {why}")));
     }
-    Ok(Records::read_columns(name, text.as_bytes(), &columns)?)
+    Ok(Records::read_columns(name, input, &columns)?)
 }
 
 /// The model. The responses are no part of it.
@@ -49,6 +66,9 @@ pub(crate) fn model(inputs: &Inputs, regressors: &Records) -> Result<Regression,
         });
     if let Some((low, high)) = responses.bounds {
         builder = builder.within(low, high);
+    }
+    for (column, unit) in &wish.units {
+        builder = builder.unit(column, &unit.value);
     }
     for basis in &wish.basis {
         builder = with_basis(builder, &basis.value);
@@ -132,7 +152,7 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
     };
     let path = inputs.folder.join(file.value.as_str());
     let name = path.display().to_string();
-    let text = text_of(&path, RECORD_BYTES).map_err(|why| {
+    let input = records_of(&path).map_err(|why| {
         file.error(
             &inputs.spec_name,
             format!("cannot read the responses {name}: {why}"),
@@ -142,8 +162,8 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
         ))
     })?;
     let column = wish.response.value.as_str();
-    let records = Records::read_columns(&name, text.as_bytes(), &[column])?;
-    let values = records.column(column).unwrap_or_default();
+    let mut values = Vec::with_capacity(model.records());
+    Records::each(&name, input, &[column], |record| values.extend(record))?;
     if values.len() != model.records() {
         return Err(Failure::input(format!(
             "{name}: there are {} responses, but {} has {} records",
@@ -153,6 +173,40 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
         )));
     }
     Ok(values)
+}
+
+/// What to do where a solve fails: responses of any size are let in, unless public bounds clip them. Private.
+pub(crate) fn out_of_size(
+    model: &crate::model::Model,
+    theta: &[f64],
+    error: &conveil::Error,
+) -> Option<String> {
+    use conveil::Error::{Inaccurate, Numerical, Unbounded};
+    let crate::model::Model::Regression(regression) = model else {
+        return None;
+    };
+    if !matches!(error, Inaccurate { .. } | Numerical(_) | Unbounded(_)) {
+        return None;
+    }
+    let bounds = regression.bounds();
+    let clipped = theta.iter().map(|y| match bounds {
+        Some((low, high)) => y.clamp(low, high),
+        None => *y,
+    });
+    let sizes = clipped.map(f64::abs).enumerate();
+    let (record, size) = sizes.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let largest = format!(
+        "the largest response is that of record {}, {size:e} in size",
+        record + 1
+    );
+    Some(match bounds {
+        None => format!(
+            "{largest}, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them"
+        ),
+        Some((low, high)) => format!(
+            "{largest}, which the public bounds [{low:e}, {high:e}] let in: they may be too wide"
+        ),
+    })
 }
 
 /// All weights, where the spec names none.

@@ -228,7 +228,7 @@ impl<'i> Series<'i> {
     /// What a release says about these data, for the curator.
     fn told(&self, theta: &[f64], error: &conveil_release::Error) -> Failure {
         let help = match error {
-            conveil_release::Error::Engine(error) => grid::shortage(self.model, theta, error),
+            conveil_release::Error::Engine(error) => model::help(self.model, theta, error),
             _ => None,
         };
         Failure::release(&self.inputs.spec_name, error).with_help(help)

@@ -1,7 +1,5 @@
 //! `conveil study wind` and `conveil study regression`: their flags, and the curves that a user brings.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -12,6 +10,7 @@ use conveil_studies::{regression, wind};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
+use crate::inputs::records_of;
 use crate::study::{Drawn, below_half, percent};
 use crate::terminal::Terminal;
 
@@ -167,9 +166,9 @@ pub(crate) fn wind(
 /// A power curve from a file; the turbine has the file's name without its ending.
 fn curve(file: &str) -> Result<PowerCurve, Failure> {
     let path = Path::new(file);
-    let opened =
-        File::open(path).map_err(|why| Failure::input(format!("cannot read {file}: {why}")))?;
-    let records = Records::read_columns(file, BufReader::new(opened), &[SPEED, POWER])?;
+    let input =
+        records_of(path).map_err(|why| Failure::input(format!("cannot read {file}: {why}")))?;
+    let records = Records::read_columns(file, input, &[SPEED, POWER])?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     PowerCurve::from_records(stem.unwrap_or(file), &records)
         .map_err(|why| Failure::input(format!("{file}: {why}")))

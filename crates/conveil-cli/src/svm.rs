@@ -7,17 +7,14 @@ use conveil::ask::Privacy;
 use conveil::noise::Sampler;
 use conveil::plan::{CuratorReport, Decided, Plan};
 use conveil_models::records::{Code, Records};
-use conveil_models::svm::{Feature, Intercept, Score, Svm, noise_ratio};
+use conveil_models::svm::{Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
 use conveil_read::spelling::quoted;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::inputs::{Inputs, text_of};
-
-/// Longer record files are refused.
-const RECORD_BYTES: u64 = 1 << 30;
+use crate::inputs::{Inputs, records_of};
 
 /// The classifier. Everything about it is public: features, bounds, how many records there are.
 pub(crate) fn svm(inputs: &Inputs) -> Result<Svm, Failure> {
@@ -31,6 +28,11 @@ pub(crate) fn svm(inputs: &Inputs) -> Result<Svm, Failure> {
         .intercept(match wish.intercept {
             SvmIntercept::Regularised => Intercept::Regularised,
             SvmIntercept::None => Intercept::None,
+        })
+        .classes(Classes {
+            label: wish.label.column.value.clone(),
+            positive: wish.label.positive.to_string(),
+            negative: wish.label.negative.to_string(),
         })
         .build()
         .map_err(|e| Failure::engine(&inputs.spec_name, &e))
@@ -62,7 +64,7 @@ impl Labelled {
         let wish = wish(inputs)?;
         let path = inputs.folder.join(Path::new(&file.value));
         let name = path.display().to_string();
-        let text = text_of(&path, RECORD_BYTES).map_err(|why| {
+        let input = records_of(&path).map_err(|why| {
             file.error(
                 &inputs.spec_name,
                 format!("cannot read the records {name}: {why}"),
@@ -79,11 +81,12 @@ impl Labelled {
             column: &wish.label.column.value,
             number: &|field| coded(&wish.label, field),
         };
-        let records = Records::read_coded(&name, text.as_bytes(), &columns, &code)?;
         let n = wish.features.len();
-        let (features, labels) = (records.rows())
-            .map(|row| (row[..n].to_vec(), row[n] > 0.0))
-            .unzip();
+        let (mut features, mut labels) = (Vec::new(), Vec::new());
+        Records::each_coded(&name, input, &columns, &code, |row| {
+            features.push(row[..n].to_vec());
+            labels.push(row[n] > 0.0);
+        })?;
         Ok(Labelled {
             name,
             features,

@@ -141,7 +141,7 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
 
 /// What the engine says about these data, for the curator.
 fn told(inputs: &Inputs, model: &Model, theta: &[f64], error: &conveil::Error) -> Failure {
-    Failure::engine(&inputs.spec_name, error).with_help(grid::shortage(model, theta, error))
+    Failure::engine(&inputs.spec_name, error).with_help(model::help(model, theta, error))
 }
 
 /// The inputs, the public model and the private θ.

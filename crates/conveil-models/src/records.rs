@@ -27,7 +27,7 @@ pub struct Records {
 impl Records {
     /// Reads every column; `source_name` is what messages call the text.
     pub fn read(source_name: &str, input: impl BufRead) -> Result<Records, ReadError> {
-        read(source_name, input, None, None)
+        Self::collected(source_name, input, None)
     }
 
     /// Reads these columns, in this order, and lets the others hold what they will.
@@ -36,17 +36,40 @@ impl Records {
         input: impl BufRead,
         wanted: &[&str],
     ) -> Result<Records, ReadError> {
-        read(source_name, input, Some(wanted), None)
+        Self::collected(source_name, input, Some(wanted))
+    }
+
+    /// Shows these columns record by record and keeps none; how many records there were. Without columns it counts.
+    pub fn each(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: &[&str],
+        record: impl FnMut(&[f64]),
+    ) -> Result<usize, ReadError> {
+        Ok(read(source_name, input, (Some(wanted), None), record)?.1)
     }
 
     /// The same where one of the columns holds words: its code has a number for each.
-    pub fn read_coded(
+    pub fn each_coded(
         source_name: &str,
         input: impl BufRead,
         wanted: &[&str],
         code: &Code<'_>,
+        record: impl FnMut(&[f64]),
+    ) -> Result<usize, ReadError> {
+        Ok(read(source_name, input, (Some(wanted), Some(code)), record)?.1)
+    }
+
+    fn collected(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: Option<&[&str]>,
     ) -> Result<Records, ReadError> {
-        read(source_name, input, Some(wanted), Some(code))
+        let mut values = Vec::new();
+        let (names, _) = read(source_name, input, (wanted, None), |record| {
+            values.extend_from_slice(record);
+        })?;
+        Ok(Records { names, values })
     }
 
     /// One column of finite numbers, at least one.
@@ -90,12 +113,13 @@ impl Records {
     }
 }
 
+/// The names of the columns, and how many records were shown.
 fn read(
     source_name: &str,
     input: impl BufRead,
-    wanted: Option<&[&str]>,
-    code: Option<&Code<'_>>,
-) -> Result<Records, ReadError> {
+    (wanted, code): (Option<&[&str]>, Option<&Code<'_>>),
+    mut record: impl FnMut(&[f64]),
+) -> Result<(Vec<String>, usize), ReadError> {
     let mut lines = Lines {
         name: source_name,
         input,
@@ -114,7 +138,7 @@ fn read(
         }
     };
     let columns = Columns::of(&header, &lines, wanted)?;
-    let mut values = Vec::new();
+    let (mut values, mut count) = (Vec::with_capacity(columns.places.len()), 0);
     let mut empty_line = None;
     while let Some(fields) = lines.next()? {
         if is_blank(&fields) {
@@ -129,6 +153,7 @@ fn read(
             let message = format!("this line has {found}, the header has {}", header.len());
             return Err(lines.error(fields[0].at, message));
         }
+        values.clear();
         for (&column, name) in columns.places.iter().zip(&columns.names) {
             let field = &fields[column];
             values.push(match code {
@@ -136,14 +161,13 @@ fn read(
                 _ => number(field, name, &lines)?,
             });
         }
+        record(&values);
+        count += 1;
     }
-    if values.is_empty() {
+    if count == 0 {
         return Err(lines.error(0, "there is a header, but no record below it"));
     }
-    Ok(Records {
-        names: columns.names,
-        values,
-    })
+    Ok((columns.names, count))
 }
 
 /// What the words of a column stand for.

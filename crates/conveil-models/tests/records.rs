@@ -220,6 +220,32 @@ fn a_million_records_are_streamed() {
     assert_eq!(sum, 0.0);
 }
 
+#[test]
+fn records_are_shown_one_by_one_and_counted() {
+    let text = "\u{feff}date,speed,power\r\nmonday,3,0.1\r\ntuesday,4,0.2\r\n\r\n";
+    let mut seen = Vec::new();
+    let count = Records::each("r.csv", text.as_bytes(), &["power", "speed"], |record| {
+        seen.push(record.to_vec());
+    });
+    assert_eq!(count, Ok(2));
+    assert_eq!(seen, [[0.1, 3.0], [0.2, 4.0]]);
+    assert_eq!(Records::each("r.csv", text.as_bytes(), &[], |_| ()), Ok(2));
+    // What came before a mistake was shown, and the mistake has its place.
+    let broken = "speed\n3\n4\nfast\n";
+    let mut shown = 0;
+    let error = Records::each("r.csv", broken.as_bytes(), &["speed"], |_| shown += 1).unwrap_err();
+    assert_eq!(shown, 2);
+    assert_eq!(
+        error.to_string(),
+        "r.csv:4:1: `speed` must be a number, found `fast`"
+    );
+    let ragged = Records::each("r.csv", "a,b\n1,2\n3\n".as_bytes(), &[], |_| ()).unwrap_err();
+    assert_eq!(
+        ragged.to_string(),
+        "r.csv:3:1: this line has 1 field, the header has 2"
+    );
+}
+
 const SEEDS: &[&str] = &[
     include_str!("../../../fuzz/seeds/records/curve.csv"),
     include_str!("../../../fuzz/seeds/records/quoted.csv"),

@@ -492,3 +492,75 @@ fn the_norm_loss_has_no_certificate() {
         "{error}"
     );
 }
+
+#[test]
+fn a_proven_certificate_is_not_doubted_because_of_units() {
+    // 1, x, x², x³ between 3 and 15: entries of P from 10 to 10⁸, and positive definite all the same.
+    let cubic = |ridge: f64| {
+        Regression::of(speeds(40), "power")
+            .basis(Basis::Constant)
+            .basis(Basis::polynomial("speed", 3))
+            .ridge(ridge)
+            .within(0.0, 1.0)
+            .build()
+            .unwrap()
+    };
+    let model = cubic(0.1);
+    let ask =
+        (model.ask().adjacency(Adjacency::one_entry(0.5))).privacy(Privacy::gaussian(1.0, 1e-6));
+    let plan = Plan::new(&model, ask).unwrap();
+    let doubts = |w: &&String| w.contains("not strongly convex");
+    assert_eq!(plan.warnings().iter().find(doubts), None);
+}
+
+#[test]
+fn formulas_of_a_model_are_the_functions_it_fits() {
+    let model = Regression::of(speeds(9), "power")
+        .basis(Basis::Constant)
+        .basis(Basis::Power {
+            feature: "speed".into(),
+            degree: 2,
+            centre: -1.5,
+            scale: -2.0,
+        })
+        .basis(Basis::Radial {
+            feature: "speed".into(),
+            centres: vec![0.0, 4.0],
+            width: 3.0,
+        })
+        .unit("speed", "m/s")
+        .ridge(0.1)
+        .build()
+        .unwrap();
+    let reading = model.meaning().reading.unwrap();
+    let formulas: Vec<&str> = reading.terms.iter().map(|t| t.formula.as_str()).collect();
+    let expected = [
+        "1",
+        "-2·(speed + 1.5)^2",
+        "√(1 + (speed/3)^2)",
+        "√(1 + ((speed − 4)/3)^2)",
+    ];
+    assert_eq!(formulas, expected);
+    let weights: Vec<&str> = reading.terms.iter().map(|t| t.weight.as_str()).collect();
+    assert_eq!(weights, model.weights());
+    // The numbers beside the formulas evaluate to what the model fits.
+    for x in [-1.0f64, 3.5, 12.0] {
+        for (j, term) in reading.terms.iter().enumerate() {
+            let number = |key: &str| term.numbers[key];
+            let value = match term.kind {
+                "constant" => 1.0,
+                "power" => number("scale") * (x - number("center")).powf(number("degree")),
+                _ => (1.0 + ((x - number("center")) / number("width")).powi(2)).sqrt(),
+            };
+            let unit: Vec<f64> = (0..4).map(|i| f64::from(u8::from(i == j))).collect();
+            let fitted = model.fitted(&unit, &[x]);
+            assert!(
+                (value - fitted).abs() < 1e-12 * (1.0 + fitted.abs()),
+                "{}",
+                term.formula
+            );
+        }
+    }
+    assert_eq!(reading.value.bounds, None);
+    assert_eq!(reading.inputs[0].unit.as_deref(), Some("m/s"));
+}

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use conveil::plan::Plan;
+use conveil::program::Reading;
 use serde::Serialize;
 
 use crate::ledger::{Head, Receipt};
@@ -65,6 +66,7 @@ pub struct Card {
     delta: f64,
     adjacency: String,
     privacy: String,
+    protects: Option<String>,
     basis: &'static str,
     basis_statement: String,
     sensitivity: f64,
@@ -74,6 +76,7 @@ pub struct Card {
     lattice_step: f64,
     shape: Option<Vec<Vec<f64>>>,
     feasibility: String,
+    reading: Option<Reading>,
     assumes: String,
     ledger: Option<CardCharge>,
     conveil: &'static str,
@@ -89,6 +92,7 @@ impl Card {
         let text = guarantee.privacy_text();
         let mut claim = text.lines().next().unwrap_or(&text).to_string();
         let mut basis_of_claim = (basis.name(), basis.statement().to_string());
+        let mut protects = guarantee.protection();
         let mut ledger = None;
         match standing {
             Standing::Charged(receipt) if receipt.durable() => {
@@ -110,6 +114,7 @@ impl Card {
                     "NOT PRIVATE: the noise was drawn from seed {seed}, charged to no ledger"
                 ));
                 claim = "NO privacy guarantee".into();
+                protects = protects.map(|_| "nothing".into());
                 let why = "whoever knows the seed can take the noise off";
                 basis_of_claim = ("none", why.into());
             }
@@ -126,6 +131,7 @@ impl Card {
                 .adjacency()
                 .map_or(String::new(), ToString::to_string),
             privacy: claim,
+            protects,
             basis: basis_of_claim.0,
             basis_statement: basis_of_claim.1,
             sensitivity: guarantee.sensitivity(),
@@ -136,6 +142,7 @@ impl Card {
             shape: (!shape.is_identity())
                 .then(|| (0..shape.noises()).map(|i| shape.row(i).to_vec()).collect()),
             feasibility: guarantee.feasibility_text(),
+            reading: guarantee.reading().cloned(),
             assumes: plan.guarantee().assumptions(),
             ledger,
             conveil: env!("CARGO_PKG_VERSION"),
@@ -187,6 +194,9 @@ impl fmt::Display for Card {
         }
         writeln!(f, "privacy: {}", self.privacy)?;
         writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;
+        if let Some(protects) = &self.protects {
+            writeln!(f, "protects: {protects}")?;
+        }
         writeln!(
             f,
             "noise: {} on a lattice of step {}, scale {}, for a sensitivity of {} ({})",
@@ -204,6 +214,9 @@ impl fmt::Display for Card {
             )?;
         }
         writeln!(f, "feasibility: {}", self.feasibility)?;
+        if let Some(reading) = &self.reading {
+            writeln!(f, "use: {reading}")?;
+        }
         writeln!(f, "assumes: {}", self.assumes)?;
         if let Some(CardCharge {
             dataset,

@@ -1,9 +1,9 @@
 //! The program of a regression: the quadratic one of the squared loss, and the conic one of the norm loss.
 
-use conveil::Result;
 use conveil::program::{
     AffineMap, Cone, Holds, Location, NewConstraint, NewVariables, Place, Program, Sparse, Stage,
 };
+use conveil::{Error, Result};
 
 use super::RegressionBuilder;
 use super::condition::Row;
@@ -43,6 +43,26 @@ pub(super) fn has_one_answer(gram: &[Vec<f64>], ridge: f64) -> bool {
         }
     }
     true
+}
+
+/// Sizes of two basis functions that are this far apart: P is beyond what floating point inverts.
+const APART: f64 = 1e12;
+
+/// Whether the functions are of comparable size on the records: noise is shaped by P^{-1/2}, and solved with P.
+pub(super) fn comparable(gram: &[Vec<f64>], ridge: f64, names: &[String]) -> Result<()> {
+    let sizes = (0..gram.len()).map(|j| (gram[j][j] + ridge).sqrt());
+    let by_size = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+    let small = sizes.clone().enumerate().min_by(by_size);
+    let large = sizes.enumerate().max_by(by_size);
+    match (small, large) {
+        (Some((i, small)), Some((j, large))) if large > APART * small => {
+            Err(Error::Input(format!(
+                "the basis functions differ too much in size: over all records `{}` has length {large:.1e} and `{}` {small:.1e}, {APART:e} times apart or more: take other units, centers or scales",
+                names[j], names[i]
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The program piece by piece: weights first, then what the loss adds.

@@ -1,5 +1,6 @@
 //! Basis functions φ: each depends on one feature, and knows its first and second derivative.
 
+use conveil::program::Term;
 use conveil::{Error, Result};
 
 /// A group of basis functions of one feature.
@@ -257,6 +258,54 @@ impl Form {
             }
             Form::Radial { centre, width: 1.0 } => format!("radial({feature}, {centre})"),
             Form::Radial { centre, width } => format!("radial({feature}, {centre}, {width})"),
+        }
+    }
+
+    /// The function written out.
+    fn formula(self, feature: &str) -> String {
+        let Form::Radial { centre, width } = self else {
+            return match self {
+                Form::Constant => "1".into(),
+                power => power.name(feature),
+            };
+        };
+        let argument = Form::Power {
+            degree: 1,
+            centre,
+            scale: 1.0,
+        };
+        match (width, argument.name(feature)) {
+            (1.0, argument) => format!("√(1 + {argument}^2)"),
+            (width, argument) => format!("√(1 + ({argument}/{width})^2)"),
+        }
+    }
+
+    /// The function of this feature with everything it takes to evaluate it, for whoever has its weight.
+    pub(super) fn term(self, weight: &str, feature: &str) -> Term {
+        let (kind, numbers) = match self {
+            Form::Constant => ("constant", vec![]),
+            Form::Power {
+                degree,
+                centre,
+                scale,
+            } => (
+                "power",
+                vec![
+                    ("degree", f64::from(degree)),
+                    ("center", centre),
+                    ("scale", scale),
+                ],
+            ),
+            Form::Radial { centre, width } => {
+                ("radial", vec![("center", centre), ("width", width)])
+            }
+        };
+        Term {
+            weight: weight.into(),
+            kind,
+            input: (self != Form::Constant).then(|| feature.into()),
+            numbers: numbers.into_iter().collect(),
+            formula: self.formula(feature),
         }
     }
 }

@@ -38,13 +38,19 @@ pub use condition::{Behaviour, Condition};
 use std::collections::HashSet;
 
 use conveil::ask::{Ask, Query, Request};
-use conveil::program::{AffineMap, DataMap, Location, Parameter, PrivateParts, Program};
+use conveil::program::{
+    AffineMap, DataMap, Location, Meaning, Parameter, PrivateParts, Program, Quantity, Reading,
+    Subject, Term,
+};
 use conveil::{Error, Result};
 
 use crate::records::Records;
-use assembly::{gram, has_one_answer, norm_loss, squared};
+use assembly::{comparable, gram, has_one_answer, norm_loss, squared};
 use basis::{Form, Function};
 use condition::Row;
+
+/// Larger numbers are refused, as bounds of responses and as values of basis functions: their squares must add up.
+const LARGEST: f64 = 1e100;
 
 /// What is minimised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +72,7 @@ pub struct RegressionBuilder {
     ridge: f64,
     loss: Loss,
     bounds: Option<(f64, f64)>,
+    units: Vec<(String, String)>,
 }
 
 impl RegressionBuilder {
@@ -99,12 +106,26 @@ impl RegressionBuilder {
         self
     }
 
+    /// The unit of a column, for those who read the released weights.
+    pub fn unit(mut self, column: &str, unit: &str) -> Self {
+        self.units.push((column.into(), unit.into()));
+        self
+    }
+
     /// The model, or what is wrong with it.
     pub fn build(self) -> Result<Regression> {
         if !(self.ridge.is_finite() && self.ridge >= 0.0) {
             return Err(Error::Input(format!(
                 "the ridge must be finite and not negative, found {}",
                 self.ridge
+            )));
+        }
+        if let Some((low, high)) = self.bounds
+            && !(low < high && low.abs().max(high.abs()) <= LARGEST)
+        {
+            return Err(Error::Input(format!(
+                "the bounds of the response `{}` must be in order and at most {LARGEST:e} in size, found [{low:e}, {high:e}]: state what is known about it, in a unit in which it is neither huge nor tiny",
+                self.response
             )));
         }
         let (functions, names) = self.functions()?;
@@ -122,11 +143,19 @@ impl RegressionBuilder {
         let map = match self.loss {
             Loss::Squared => {
                 if !has_one_answer(&gram, self.ridge) {
+                    let records = match design.len() {
+                        1 => "this one record".into(),
+                        many => format!("these {many} records"),
+                    };
+                    let instead = match self.ridge {
+                        0.0 => "use fewer functions, or a ridge above 0".into(),
+                        ridge => format!("use fewer functions, or a ridge above {ridge:e}"),
+                    };
                     return Err(Error::Input(format!(
-                        "the basis functions depend on each other on these {} records, so that the weights are no function of the data: use fewer functions, or a ridge above 0",
-                        design.len()
+                        "the basis functions depend on each other on {records}, so that the weights are no function of the data: {instead}"
                     )));
                 }
+                comparable(&gram, self.ridge, &names)?;
                 squared(&self, &names, &design, &gram, &conditions)?
             }
             Loss::Norm => {
@@ -143,6 +172,7 @@ impl RegressionBuilder {
             }
         };
         Ok(Regression {
+            reading: self.reading(&functions, &names),
             functions,
             weights: names,
             design,
@@ -197,11 +227,12 @@ impl RegressionBuilder {
     fn design(&self, functions: &[Function], names: &[String]) -> Result<Vec<Vec<f64>>> {
         let design: Vec<Vec<f64>> = self.regressors.rows().map(|x| phi(functions, x)).collect();
         for (record, row) in design.iter().enumerate() {
-            if let Some(j) = row.iter().position(|v| !v.is_finite()) {
+            if let Some(j) = row.iter().position(|v| !(v.abs() <= LARGEST)) {
                 return Err(Error::Input(format!(
-                    "record {}: the basis function `{}` is too large there",
+                    "record {}: the basis function `{}` is {:e} there, and may be {LARGEST:e} at most: take other units",
                     record + 1,
-                    names[j]
+                    names[j],
+                    row[j]
                 )));
             }
             if row.iter().all(|v| *v == 0.0) {
@@ -212,6 +243,31 @@ impl RegressionBuilder {
             }
         }
         Ok(design)
+    }
+
+    /// What it takes to evaluate the fitted function.
+    fn reading(&self, functions: &[Function], weights: &[String]) -> Reading {
+        let quantity = |name: &str, bounds| Quantity {
+            name: name.into(),
+            unit: (self.units.iter().find(|(column, _)| column == name))
+                .map(|(_, unit)| unit.clone()),
+            bounds,
+        };
+        let features = self.regressors.names();
+        let terms = functions.iter().zip(weights);
+        let terms: Vec<Term> = terms
+            .map(|(f, weight)| f.form.term(weight, &features[f.column]))
+            .collect();
+        let used = |name: &&String| terms.iter().any(|term| term.input.as_ref() == Some(name));
+        Reading {
+            value: quantity(&self.response, self.bounds),
+            inputs: (features.iter().filter(used))
+                .map(|name| quantity(name, None))
+                .collect(),
+            terms,
+            missing: Vec::new(),
+            decision: None,
+        }
     }
 
     fn parameter(&self, record: usize, at: Vec<Location>) -> Parameter {
@@ -242,6 +298,7 @@ pub struct Regression {
     ridge: f64,
     loss: Loss,
     bounds: Option<(f64, f64)>,
+    reading: Reading,
     map: AffineMap,
 }
 
@@ -257,6 +314,7 @@ impl Regression {
             ridge: 0.0,
             loss: Loss::default(),
             bounds: None,
+            units: Vec::new(),
         }
     }
 
@@ -391,5 +449,19 @@ impl DataMap for Regression {
 
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
+    }
+
+    fn meaning(&self) -> Meaning {
+        let response = &self.reading.value.name;
+        Meaning {
+            // An entry of θ is all that is private of a record.
+            subject: Some(Subject {
+                entry: format!("the response of one record ({response})"),
+                record: format!("the response of one record ({response})"),
+                all: format!("the responses of all records ({response})"),
+                public: "the regressors and the number of records".into(),
+            }),
+            reading: Some(self.reading.clone()),
+        }
     }
 }

@@ -49,6 +49,12 @@ pub struct PowerCurve {
 impl PowerCurve {
     /// From points of rising speed; powers in any unit.
     pub fn new(name: &str, points: Vec<(f64, f64)>) -> Result<Self, String> {
+        if points.len() < 2 {
+            return Err(format!(
+                "{name}: a curve needs at least two points, found {}",
+                points.len()
+            ));
+        }
         let numbers = points.iter().flat_map(|p| [p.0, p.1]);
         if let Some(odd) = numbers.into_iter().find(|v| !(v.is_finite() && *v >= 0.0)) {
             return Err(format!(

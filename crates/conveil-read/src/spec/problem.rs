@@ -139,6 +139,7 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
         "condition",
         "ridge",
         "loss",
+        "units",
     ])?;
     let word = table.required("model", "model = \"conic\"")?;
     let kind = word.choice(&[

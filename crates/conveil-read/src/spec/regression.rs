@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::item::Item;
 use super::table::Table;
 use super::{Adjacency, Model, Sensitivity, Spec};
-use crate::spelling::quoted;
+use crate::spelling::{listed, quoted};
 use crate::{Located, ReadError};
 
 /// A regression of private responses on public regressors.
@@ -23,6 +23,8 @@ pub struct Regression {
     pub ridge: f64,
     /// `loss` (`squared`).
     pub loss: Located<RegressionLoss>,
+    /// `units`: of columns, each once; for the readers of the released weights.
+    pub units: Vec<(String, Located<String>)>,
 }
 
 impl Regression {
@@ -172,7 +174,9 @@ pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
             conditions.push(read_condition(table)?);
         }
     }
-    let regression = Regression {
+    let units = table.optional("units");
+    let mut regression = Regression {
+        units: Vec::new(),
         basis: read,
         conditions,
         ridge: match table.optional("ridge") {
@@ -206,7 +210,35 @@ pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
             return Err(table.complain(feature, message));
         }
     }
+    if let Some(units) = units {
+        regression.units = read_units(units, &regression)?;
+    }
     Ok(regression)
+}
+
+/// The units of features and of the response.
+fn read_units(
+    item: Item,
+    regression: &Regression,
+) -> Result<Vec<(String, Located<String>)>, ReadError> {
+    let table = item.table("`units`")?;
+    let mut columns: Vec<&str> = (regression.features().iter())
+        .map(|feature| feature.value.as_str())
+        .collect();
+    columns.push(&regression.response.value);
+    let mut units = Vec::new();
+    for (column, offset, unit) in table.entries() {
+        if !columns.contains(&column) {
+            let message = format!(
+                "{} is neither the response nor a feature of a basis function",
+                quoted(column)
+            );
+            let columns = format!("`units` may name {}", listed(&columns));
+            return Err(table.source.error(offset, message).with_help(columns));
+        }
+        units.push((column.into(), unit.words()?));
+    }
+    Ok(units)
 }
 
 #[derive(Clone, Copy)]

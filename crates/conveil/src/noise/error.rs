@@ -1,5 +1,6 @@
 //! What can go wrong when noise is described or asked about.
 
+use crate::digits::short;
 use thiserror::Error;
 
 /// A request about noise that has no answer, with what was found and what would be right.
@@ -7,7 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum NoiseError {
     /// A number lies outside the range in which the formula holds.
-    #[error("the {what} must lie in {range}, found {found}")]
+    #[error("the {what} must lie in {range}, found {}", short(*found, 17))]
     OutOfRange {
         /// The quantity, in words.
         what: &'static str,

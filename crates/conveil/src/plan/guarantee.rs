@@ -4,6 +4,7 @@ use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Sampled};
 use crate::chance::Budget;
 use crate::digits::short;
+use crate::program::{Meaning, Reading, Subject};
 use crate::sensitivity::{Calibrated, Certificate};
 use serde::Serialize;
 use std::fmt;
@@ -138,17 +139,25 @@ pub struct Guarantee {
     clipped: bool,
     /// Standard deviation of the noise on each released number, where T ≠ I.
     shaped: Option<Vec<f64>>,
+    /// What the private numbers are, where the model says so.
+    subject: Option<Subject>,
+    /// How the released numbers are used, where the model says so.
+    reading: Option<Reading>,
 }
 
 impl Guarantee {
     pub(super) fn new(
         ask: &Ask,
         released: &ReleasedMap<'_>,
+        meaning: Meaning,
         basis: Basis,
         sensitivity: f64,
     ) -> Self {
         let template = released.map().template();
+        let labels = released.query().labels();
         Guarantee {
+            subject: meaning.subject,
+            reading: meaning.reading.and_then(|reading| reading.released(labels)),
             privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),
             adjacency: ask.adjacency,
             basis,
@@ -156,7 +165,7 @@ impl Guarantee {
             scale: released.law().scale(),
             step: released.step(),
             budget: released.design().budget().clone(),
-            labels: released.query().labels().to_vec(),
+            labels: labels.to_vec(),
             witnesses: template
                 .variables()
                 .iter()
@@ -242,6 +251,40 @@ impl Guarantee {
         )
     }
 
+    /// What the claim protects in the model's words, and what is not protected; none where the model has none.
+    pub fn protection(&self) -> Option<String> {
+        let Subject {
+            entry,
+            record,
+            all,
+            public,
+        } = self.subject.as_ref()?;
+        if !self.basis.is_private() {
+            return Some("nothing".into());
+        }
+        let within = match self.clipped {
+            true => ", whatever it is within its public bounds",
+            false => ", whatever it is",
+        };
+        let what = match self.adjacency? {
+            Adjacency::OneEntry { alpha } => format!("{entry}, up to a change of {alpha}"),
+            Adjacency::OneRecord { .. } => format!("{record}{within}"),
+            Adjacency::L1 { alpha } => {
+                format!("{all}, up to changes of {alpha} in all (ℓ₁ norm)")
+            }
+            Adjacency::L2 { alpha } => {
+                format!("{all}, up to changes of {alpha} together (Euclidean norm)")
+            }
+            Adjacency::Universe => format!("{all}, anywhere in the stated universe"),
+        };
+        Some(format!("{what}; {public} are public and not protected"))
+    }
+
+    /// How the released numbers are used, where the model says so. Public.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
+    }
+
     /// What the claims take for granted.
     pub fn assumptions(&self) -> String {
         let fixed = "everything that was asked for was fixed without looking at the private data";
@@ -308,6 +351,9 @@ impl fmt::Display for Guarantee {
             crate::program::list_some(&self.labels.iter().map(String::as_str).collect::<Vec<_>>());
         writeln!(f, "released: {released}")?;
         writeln!(f, "privacy: {}", self.privacy_text())?;
+        if let Some(protection) = self.protection() {
+            writeln!(f, "protects: {protection}")?;
+        }
         writeln!(
             f,
             "noise: {}, scale {}, lattice step {}, for a sensitivity of {} ({})",
@@ -328,6 +374,9 @@ impl fmt::Display for Guarantee {
         }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         writeln!(f, "{}", self.budget)?;
+        if let Some(reading) = &self.reading {
+            writeln!(f, "use: {reading}")?;
+        }
         write!(f, "assumes: {}", self.assumptions())
     }
 }

@@ -108,7 +108,7 @@ impl<'m> Plan<'m> {
         let mut skeleton = Skeleton::new(map, &ask, paper)?;
         let certified = skeleton.certified.take();
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
-        let guarantee = Guarantee::new(&ask, &released, basis, sensitivity);
+        let guarantee = Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity);
         let own = released.plain().unwrap_or(&released);
         let warnings = warnings::collect(map, own.map(), &ask, own);
         Ok(Plan {
@@ -249,7 +249,7 @@ impl<'m> Skeleton<'m> {
         // What a certificate inspects is what is solved.
         let inspected = |skeleton: &mut Self| {
             if let Some(affine) = map.affine() {
-                skeleton.map = Arc::new(affine.clone());
+                skeleton.map = Arc::new(affine);
             }
         };
         match &ask.sensitivity {

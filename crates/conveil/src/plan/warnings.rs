@@ -100,10 +100,11 @@ fn unique_answer(program: &Program, released: &ReleasedMap<'_>) -> bool {
         // Too large for eigenvalues: a positive diagonal is what can be seen.
         return true;
     }
-    let largest = p.nzval().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    // In units in which every variable has curvature 1: P's condition must not hang on the user's.
+    let unit: Vec<f64> = support.iter().map(|&j| p.get(j, j).sqrt()).collect();
     crate::program::smallest_eigenvalue_is_nonnegative(support.len(), |i, j| {
         let (a, b) = (support[i].min(support[j]), support[i].max(support[j]));
-        p.get(a, b) - if i == j { 1e-7 * largest } else { 0.0 }
+        p.get(a, b) / (unit[i] * unit[j]) - if i == j { 1e-7 } else { 0.0 }
     })
 }
 

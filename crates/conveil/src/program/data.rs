@@ -1,6 +1,6 @@
 //! θ ↦ program (M1): the affine map with sparse places for θ, and any function with a public template.
 
-use super::Program;
+use super::{Meaning, Program};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::fmt;
@@ -77,6 +77,11 @@ pub trait DataMap: Send + Sync {
         0..0
     }
 
+    /// What the model tells the readers of a release: public, and by default nothing.
+    fn meaning(&self) -> Meaning {
+        Meaning::default()
+    }
+
     /// Length of θ.
     fn len(&self) -> usize {
         self.parameters().len()
@@ -127,6 +132,10 @@ impl<T: DataMap + ?Sized> DataMap for &T {
 
     fn unique_columns(&self) -> Range<usize> {
         (**self).unique_columns()
+    }
+
+    fn meaning(&self) -> Meaning {
+        (**self).meaning()
     }
 }
 
@@ -262,7 +271,7 @@ impl AffineMap {
         let mut names = HashSet::new();
         for parameter in &parameters {
             let name = &parameter.name;
-            if !names.insert(name.clone()) {
+            if !names.insert(name.as_str()) {
                 return Err(Error::input(format!("two parameters are named `{name}`")));
             }
             if parameter.at.is_empty() {

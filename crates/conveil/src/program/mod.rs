@@ -5,6 +5,7 @@ mod cone;
 mod data;
 mod definite;
 mod expression;
+mod meaning;
 mod saved;
 mod sparse;
 
@@ -14,6 +15,7 @@ pub use cone::{Against, Cone};
 pub use data::{AffineMap, DataMap, GeneralMap, Location, Parameter, Place, PrivateParts};
 pub(crate) use definite::smallest_eigenvalue_is_nonnegative;
 pub use expression::{Affine, ParameterHandle, VariableHandle};
+pub use meaning::{Decision, Meaning, Quantity, Reading, Subject, Term};
 pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 

@@ -153,7 +153,7 @@ pub(super) fn infeasibility(program: &Program, z: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// Scales d to q'd = −1 and accepts it when −Ad ∈ K up to rounding and the objective still falls a million sizes out:
-/// t·d'Pd ≤ 1 at t‖d‖ = 10⁶ sizes.
+/// t·d'Pd ≤ 1 at t‖d‖ = 10⁶ sizes, and d'Pd is rounding beside ‖P‖·‖d‖².
 pub(super) fn unboundedness(program: &Program, d: &[f64]) -> Option<Vec<f64>> {
     let qd: f64 = program.q().iter().zip(d).map(|(q, d)| q * d).sum();
     if !(qd < 0.0) {
@@ -166,7 +166,10 @@ pub(super) fn unboundedness(program: &Program, d: &[f64]) -> Option<Vec<f64>> {
     let moved: Vec<f64> = program.a().times(&d).iter().map(|v| -v).collect();
     let (outside, _) = program.worst_violation(&moved);
     let straight = curved * suggested_size(program) <= CERTIFICATE * size;
-    (straight && outside <= CERTIFICATE * size).then_some(d)
+    // Large costs put the optimum far out, but do not make it go away: d'Pd must be nothing beside P itself, too.
+    let curvature = largest(program.p().entries().map(|(_, _, v)| v));
+    let flat = curved <= CERTIFICATE * curvature * size * size;
+    (straight && flat && outside <= CERTIFICATE * size).then_some(d)
 }
 
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
@@ -245,5 +248,38 @@ impl fmt::Display for Infeasibility {
             write!(f, " and {} more", self.rows.len() - 6)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Builder;
+
+    #[test]
+    fn a_large_cost_does_not_make_a_curved_objective_unbounded() {
+        // min ½·5x² − cost·x: the optimum is at cost/5, however large the cost.
+        for cost in [1.0, 1e6, 1e12, 1e18] {
+            let mut m = Builder::new();
+            let x = m.variable("x", 1);
+            m.minimize(-cost * x.at(0));
+            m.quadratic(0, 0, 5.0);
+            m.at_most("sign", 0.0, x.at(0));
+            let program = m.build().unwrap();
+            assert!(unboundedness(&program, &[1.0]).is_none(), "{cost}");
+        }
+    }
+
+    #[test]
+    fn a_direction_without_curvature_is_a_certificate_beside_curved_ones() {
+        // The solver's direction has a little of the curved variable in it.
+        let mut m = Builder::new();
+        let x = m.variable("x", 2);
+        m.minimize(-1e9 * x.at(0));
+        m.quadratic(1, 1, 5.0);
+        m.at_most("sign", 0.0, x.at(0));
+        let program = m.build().unwrap();
+        assert!(unboundedness(&program, &[1.0, 1e-7]).is_some());
+        assert!(unboundedness(&program, &[1.0, 1.0]).is_none());
     }
 }
