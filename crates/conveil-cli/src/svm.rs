@@ -115,12 +115,12 @@ impl Labelled {
                 continue;
             };
             if self.features.iter().all(|record| clipped(record) == first) {
-                let values = match self.features.iter().all(|record| record[j] == first) {
-                    true => format!("is {first} in every record"),
-                    false => format!("is {first} in every record once clipped to its bounds"),
+                let clipped = match self.features.iter().all(|record| record[j] == first) {
+                    true => "",
+                    false => " once clipped to its bounds",
                 };
                 remarks.push(format!(
-                    "`{}` {values} of {}: it tells nothing apart, and its weight costs noise",
+                    "`{}` is {first} in every record of {}{clipped}: it tells nothing apart, and its weight costs noise",
                     feature.name(),
                     self.name
                 ));

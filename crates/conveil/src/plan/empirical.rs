@@ -199,3 +199,29 @@ pub(super) fn violation(
         worst_of: None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_many_rows_is_held_against_chance() {
+        let drawn = |infeasible, worst_of: Option<usize>| Empirical::Drawn {
+            infeasible,
+            draws: 10_000,
+            interval: noise::clopper_pearson(infeasible, 10_000, 1e-6 / 900.0).unwrap(),
+            worst_of,
+        };
+        // 5% of 10000 draws is 500 with a standard deviation of 22.
+        assert_eq!(drawn(490, Some(900)).beside(0.05), "");
+        let by_chance = ": the largest of so many counts exceeds it by chance";
+        assert_eq!(drawn(580, Some(900)).beside(0.05), by_chance);
+        assert_eq!(
+            drawn(750, Some(900)).beside(0.05),
+            ": MORE THAN CHANCE ALLOWS"
+        );
+        assert_eq!(drawn(750, None).beside(0.05), "");
+        let text = drawn(580, Some(900)).to_string();
+        assert!(text.starts_with("5.8000% of 10000 draws in the worst of 900 rows (between "));
+    }
+}
