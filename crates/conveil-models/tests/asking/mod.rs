@@ -39,7 +39,11 @@ pub fn declared(opf: &Opf, alpha: f64) -> Ask {
 
 /// An envelope at the price c_max.
 pub fn enveloped(opf: &Opf, alpha: f64, epsilon: f64) -> Result<Plan<'_>> {
-    let price = opf.largest_cost();
+    enveloped_at(opf, alpha, epsilon, opf.largest_cost())
+}
+
+/// An envelope at this price.
+pub fn enveloped_at(opf: &Opf, alpha: f64, epsilon: f64, price: f64) -> Result<Plan<'_>> {
     Plan::new(
         opf,
         cost(alpha, epsilon).sensitivity(Request::Envelope { price }),

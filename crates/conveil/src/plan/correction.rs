@@ -14,8 +14,8 @@ pub struct Correction {
     pub priced: f64,
     /// The entries that moved: name, datum as it is, corrected datum.
     pub moved: Vec<(String, f64, f64)>,
-    /// The decision is for the data themselves: nothing was clipped, and no correction was needed or one of the same
-    /// value.
+    /// The decision is for the data themselves, to rounding: nothing was clipped, and no correction was needed or one
+    /// of the same value.
     pub at_the_data: bool,
 }
 
@@ -61,15 +61,17 @@ pub(super) fn break_ties(
         Err(Error::Cancelled) => Err(Error::Cancelled),
         Err(_) => Ok(None),
     };
-    // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs.
+    // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs. A point
+    // beside its equations is not: it may cost less than any that meets the data.
     let gap = best.proven_error.unwrap_or(0.0);
-    let same = |own: &Decided| own.objective <= best.objective + gap;
+    let meets = |own: &Decided| own.is_on_equalities && carries(plain, own);
+    let same = |own: &Decided| own.objective <= best.objective + gap && meets(own);
     let mut own = solved(None)?;
     // The difference may be the error of this solve alone: then it is solved as closely as the other one.
     let error = own.as_ref().and_then(|own| own.proven_error);
     let close = |own: &Decided| own.objective - error.unwrap_or(0.0) <= best.objective + gap;
     if own.as_ref().is_some_and(|own| !same(own) && close(own)) {
-        own = solved(Some(gap))?.filter(|own| carries(plain, own));
+        own = solved(Some(gap))?;
     }
     let own = own.filter(|own| same(own));
     let mut decided = best;
@@ -85,19 +87,17 @@ pub(super) fn break_ties(
         envelope.correction_norm().of(&change)
     };
     let (distance, priced) = (distance(theta), distance(&counted));
-    let moved = plain
-        .map()
-        .parameters()
-        .iter()
-        .zip(theta.iter().zip(corrected));
+    let entries = plain.map().parameters().iter();
+    let moved: Vec<(String, f64, f64)> = entries
+        .zip(theta.iter().zip(corrected))
+        .filter(|(_, (a, b))| (*a - *b).abs() > ROUNDING * (1.0 + a.abs()))
+        .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
+        .collect();
     decided.correction = Some(Correction {
         distance,
         priced,
-        moved: moved
-            .filter(|(_, (a, b))| (*a - *b).abs() > ROUNDING * (1.0 + a.abs()))
-            .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
-            .collect(),
-        at_the_data: is_counted && counted == theta,
+        at_the_data: (is_counted && counted == theta) || moved.is_empty(),
+        moved,
     });
     Ok(decided)
 }

@@ -7,6 +7,9 @@ use crate::solve::{Residuals, Settings, Solution};
 /// Steps of the conjugate gradient method, at most. The residuals are tiny to begin with.
 const STEPS: usize = 500;
 
+/// Times that the rest of a move is moved again.
+const ROUNDS: usize = 3;
+
 /// The solution with its point moved onto the lifted equalities, checked again. The move is undone if it does not pass,
 /// or does not bring the point nearer.
 pub(super) fn on_the_equalities(
@@ -16,6 +19,12 @@ pub(super) fn on_the_equalities(
 ) -> Solution {
     let program = lifted.program();
     let count = lifted.equalities();
+    // A variable moves the less, the more it moves the rows, those of inequalities too.
+    let mut reach = vec![0.0; program.columns()];
+    program
+        .a()
+        .entries()
+        .for_each(|(_, j, v)| reach[j] += v * v);
     let forward = |x: &[f64]| -> Vec<f64> {
         let mut image = program.a().times(x);
         image.truncate(count);
@@ -24,41 +33,42 @@ pub(super) fn on_the_equalities(
     let back = |y: &[f64]| -> Vec<f64> {
         let mut padded = y.to_vec();
         padded.resize(program.rows(), 0.0);
-        program.a().transpose_times(&padded)
+        let image = program.a().transpose_times(&padded);
+        let each = image.iter().zip(&reach);
+        each.map(|(v, r)| if *r > 0.0 { v / r } else { 0.0 })
+            .collect()
     };
     let gap = |x: &[f64]| -> Vec<f64> {
         let image = forward(x);
         program.b().iter().zip(&image).map(|(b, a)| b - a).collect()
     };
-    let residual = gap(&solution.x);
-    let size = largest(&residual);
-    if size == 0.0 {
+    let before = largest(&gap(&solution.x));
+    if before == 0.0 {
         return solution;
     }
     let mut sizes = vec![0.0; count];
-    // What rounding leaves of each row.
-    let mut rounding: Vec<f64> = program.b()[..count].iter().map(|b| b.abs()).collect();
     for (i, j, v) in program.a().entries().filter(|e| e.0 < count) {
-        sizes[i] += v * v;
-        rounding[i] += (v * solution.x[j]).abs();
+        sizes[i] += v * v / reach[j];
     }
-    let floor: f64 = (rounding.iter().zip(&sizes))
+    let scales = row_sizes(lifted, &solution.x);
+    let floor: f64 = (scales.iter().zip(&sizes))
         .filter(|(_, size)| **size > 0.0)
         .map(|(r, size)| (f64::EPSILON * r).powi(2) / size)
         .sum();
-    let correction = back(&conjugate_gradient(
-        &|y| forward(&back(y)),
-        (&sizes, floor),
-        residual,
-    ));
-    let x: Vec<f64> = solution
-        .x
-        .iter()
-        .zip(&correction)
-        .map(|(x, c)| x + c)
-        .collect();
+    let mut x = solution.x.clone();
+    let mut left = before;
+    for _ in 0..ROUNDS {
+        let steps = conjugate_gradient(&|y| forward(&back(y)), (&sizes, floor), gap(&x));
+        let correction = back(&steps);
+        let moved: Vec<f64> = x.iter().zip(&correction).map(|(x, c)| x + c).collect();
+        let rest = largest(&gap(&moved));
+        if !(rest < left) {
+            break;
+        }
+        (x, left) = (moved, rest);
+    }
     let residuals = Residuals::of(program, &x, &solution.z);
-    if !(largest(&gap(&x)) <= size) || !residuals.pass(settings.tolerance()) {
+    if !(left < before) || !residuals.pass(settings.tolerance()) {
         return solution;
     }
     Solution {
@@ -67,6 +77,39 @@ pub(super) fn on_the_equalities(
         residuals,
         ..solution
     }
+}
+
+/// Equations met to this share of their terms are met.
+const MET: f64 = 1e-9;
+
+/// A row whose terms are all small is judged by this share of the largest row's.
+const SMALL: f64 = 1e-3;
+
+/// Whether the point lies on the lifted equalities, to rounding: the mean on its own, the recourse on QX = T and AX = 0.
+pub(super) fn meets_the_equalities(lifted: &Lifted, x: &[f64]) -> bool {
+    let program = lifted.program();
+    let image = program.a().times(x);
+    let sizes = row_sizes(lifted, x);
+    let of_recourse = lifted.recourse_equations();
+    let class = |range: std::ops::Range<usize>| {
+        let floor = SMALL * sizes[range.clone()].iter().copied().fold(0.0, f64::max);
+        range.into_iter().all(|i| {
+            let gap = (program.b()[i] - image[i]).abs();
+            gap <= MET * sizes[i].max(floor)
+        })
+    };
+    class(0..of_recourse) && class(of_recourse..lifted.equalities())
+}
+
+/// |b_i| + Σ|a_ij x_j| of the equalities.
+fn row_sizes(lifted: &Lifted, x: &[f64]) -> Vec<f64> {
+    let program = lifted.program();
+    let count = lifted.equalities();
+    let mut sizes: Vec<f64> = program.b()[..count].iter().map(|b| b.abs()).collect();
+    for (i, j, v) in program.a().entries().filter(|e| e.0 < count) {
+        sizes[i] += (v * x[j]).abs();
+    }
+    sizes
 }
 
 fn largest(v: &[f64]) -> f64 {

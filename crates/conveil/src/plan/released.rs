@@ -2,7 +2,7 @@
 
 use super::Shape;
 use super::correction::{Correction, break_ties};
-use super::equalities::on_the_equalities;
+use super::equalities::{meets_the_equalities, on_the_equalities};
 use crate::ask::{Ask, ResolvedQuery};
 use crate::chance::Design;
 use crate::error::{Error, Result};
@@ -77,6 +77,8 @@ pub struct Decided {
     pub seconds: (f64, f64),
     /// How far the solve is proven to be from the optimum, where a certificate counts on it.
     pub proven_error: Option<f64>,
+    /// Whether x̄ and X meet their equations to rounding.
+    pub is_on_equalities: bool,
     /// How the envelope deviated from the data.
     pub correction: Option<Correction>,
 }
@@ -432,6 +434,7 @@ impl<'m> ReleasedMap<'m> {
             lifted_size: answer.size,
             seconds: (0.0, 0.0),
             proven_error: self.precision.is_some().then_some(answer.error),
+            is_on_equalities: true,
             correction: None,
         }
     }
@@ -466,15 +469,19 @@ impl<'m> ReleasedMap<'m> {
         };
         let prove = |solution: &Solution| precision.prove(lifted_program, solution, mean, &solver);
         let mut proven = prove(&solution)?;
+        let target = aim.unwrap_or(precision.tolerance);
+        // A point that misses its equations is no decision, whatever is proven of its value.
+        let misses = |proven: &Proven| !meets_the_equalities(lifted, &proven.x);
         for _ in 0..REFINEMENTS {
-            if proven.error <= aim.unwrap_or(precision.tolerance) || !proven.error.is_finite() {
+            if !proven.error.is_finite() || (proven.error <= target && !misses(&proven)) {
                 break;
             }
+            let rank = |proven: &Proven| (misses(proven), proven.error);
             let better = [false, true].into_iter().find_map(|nearby| {
                 let better = refined(lifted_program, &solution, &solver, nearby)?;
                 let better = on_the_equalities(lifted, better, &self.settings);
                 let again = prove(&better).ok()?;
-                (again.error < proven.error).then_some((better, again))
+                (rank(&again) < rank(&proven)).then_some((better, again))
             });
             let Some((better, again)) = better else {
                 break;
@@ -562,6 +569,7 @@ impl<'m> ReleasedMap<'m> {
             lifted_size: (lifted.program().columns(), lifted.program().rows()),
             seconds,
             proven_error: None,
+            is_on_equalities: meets_the_equalities(lifted, &solution.x),
             correction: None,
         })
     }
