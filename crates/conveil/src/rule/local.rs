@@ -385,7 +385,7 @@ impl ConeCheck {
 mod tests {
     use super::*;
     use crate::ask::{Adjacency, Ask, Privacy, Query, Request};
-    use crate::chance::Feasibility;
+    use crate::chance::{Choice, Feasibility};
     use crate::plan::Plan;
     use crate::program::{AffineMap, Builder};
 
@@ -504,6 +504,29 @@ mod tests {
                 assert!(close(answer.objective, objective));
                 assert_eq!(own.pass(1e-7), !spoilt, "{own}");
             }
+        }
+    }
+
+    #[test]
+    fn runs_of_equal_records_share_the_room_that_each_has_alone() {
+        let map = classifier(7);
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(Privacy::laplace(2.0))
+            .sensitivity(Request::RegularisedErm)
+            .feasibility(Feasibility::each(0.05).method(Choice::NoiseAwareHinge));
+        let plan = Plan::new(&map, ask).unwrap();
+        let local = local(&plan, &map);
+        let (a, b) = ([0.3, -0.7, 1.0], [0.9, 0.2, -0.4]);
+        let records = [a, a, b, b, b, a, [0.0; 3]];
+        let program = map.at(&records.concat()).unwrap();
+        let step = plan.released().step();
+        let found = local.records(&program, (plan.law(), step)).unwrap();
+        assert_eq!(found.rooms.len(), 7);
+        for (kappa, record) in found.rooms.iter().zip(&records) {
+            let lattice = 1.5 * step * record.iter().map(|x| x.abs()).sum::<f64>();
+            let exact = noise::weighted_upper_quantile(plan.law(), record, 0.05).unwrap();
+            assert_eq!(*kappa, exact + lattice, "{record:?}");
         }
     }
 
