@@ -6,7 +6,7 @@ use std::path::Path;
 use conveil::ask::Privacy;
 use conveil::noise::Sampler;
 use conveil::plan::{CuratorReport, Decided, Plan};
-use conveil_models::records::{Code, Records};
+use conveil_models::records::{Code, Coded, Records};
 use conveil_models::svm::{Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
@@ -131,7 +131,7 @@ impl Labelled {
 }
 
 /// 1 for the positive label, 0 for the negative one; or which labels there are.
-fn coded(label: &SvmLabel, field: &str) -> Result<f64, (String, String)> {
+fn coded(label: &SvmLabel, field: &str) -> Coded {
     let column = &label.column.value;
     if let Some(is_positive) = label.of(field) {
         return Ok(f64::from(is_positive));

@@ -170,12 +170,15 @@ fn read(
     Ok((columns.names, count))
 }
 
+/// The number of a word, or what is wrong with it and what would be right.
+pub type Coded = Result<f64, (String, String)>;
+
 /// What the words of a column stand for.
 pub struct Code<'c> {
     /// The column.
     pub column: &'c str,
-    /// The number of a word, or what is wrong with it and what would be right.
-    pub number: &'c dyn Fn(&str) -> Result<f64, (String, String)>,
+    /// The number of each word.
+    pub number: &'c dyn Fn(&str) -> Coded,
 }
 
 impl Code<'_> {
