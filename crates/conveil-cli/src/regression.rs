@@ -204,9 +204,18 @@ pub(crate) fn out_of_size(
             "{largest}, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them"
         ),
         Some((low, high)) => format!(
-            "{largest}, which the public bounds [{low:e}, {high:e}] let in: they may be too wide"
+            "{largest}, which the public bounds [{}, {}] let in: they may be too wide",
+            shown(low),
+            shown(high)
         ),
     })
+}
+
+fn shown(value: f64) -> String {
+    match value.abs() {
+        size if size < 1e6 => value.to_string(),
+        _ => format!("{value:e}"),
+    }
 }
 
 /// All weights, where the spec names none.

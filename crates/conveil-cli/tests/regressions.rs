@@ -238,10 +238,14 @@ fn what_is_protected_follows_from_the_adjacency() {
         assert_eq!(check["protects"], format!("{expected}; {rest}"));
     }
     // Some weights alone are no curve.
-    let spec = SPEC.replace(
-        "release = \"identity\"",
-        "release = \"identity\"\nvariables = [\"speed\"]",
-    );
+    let declared =
+        "delta = 1e-6\nsensitivity = { by = \"declared\", value = 1.0, reason = \"for the test\" }";
+    let spec = SPEC
+        .replace(
+            "release = \"identity\"",
+            "release = \"identity\"\nvariables = [\"speed\"]",
+        )
+        .replace("delta = 1e-6", declared);
     let place = placed("part", &spec, RECORDS);
     let check = json(&place, &["check", "spec.toml", "--json"]);
     assert_eq!(check["reading"]["missing"], serde_json::json!(["constant"]));
@@ -452,7 +456,7 @@ fn models_that_cannot_be() {
         (SPEC.replace("ridge = 0.1", "ridge = 0.1\nunits = { sped = \"m/s\" }"),
             "error: spec.toml:7:11: `sped` is neither the response nor a feature of a basis function\n  help: `units` may name `speed` or `power`\n"),
         (SPEC.replace("ridge = 0.1", "ridge = 0.1\nunits = { speed = 3 }"),
-            "error: spec.toml:7:19: `speed` must be text, found 3\n"),
+            "error: spec.toml:7:19: `speed` must be a string, found 3\n"),
         (SPEC.replace("kind = \"increasing\"", "kind = \"convex\""),
             "error: spec.toml: convex along speed at 3: every basis function is flat there, so that no weight matters\n"),
         (SPEC.replace("release = \"identity\"", "release = \"identity\"\nvariables = [\"sped\"]"),
@@ -466,7 +470,7 @@ fn models_that_cannot_be() {
     }
     let cases = [
         ("speed,power\n1e200,0.1\n5,0.3\n",
-            "error: spec.toml: record 1: the basis function `speed` is 1e200 there, and may be 1e100 at most: take other units\n"),
+            "error: spec.toml: record 1: the basis function `speed` is beyond 1e100 there: take other units\n"),
         ("speed,power\n1e20,0.1\n5,0.3\n",
             "error: spec.toml: the basis functions differ too much in size: over all records `speed` has length 1.0e20 and `constant` 1.4e0, 1e12 times apart or more: take other units, centers or scales\n"),
         ("speed,power\n4,0.1\n",

@@ -438,11 +438,13 @@ fn refusals() {
         (flat().basis(Basis::Constant).condition(increasing(&[4.0])),
             "a condition is about `speed`, but no basis function depends on it"),
         (flat().basis(Basis::Power { feature: "speed".into(), degree: 32, centre: -1e12, scale: 1.0 }).ridge(1.0),
-            "record 1: the basis function `(speed + 1000000000000)^32` is too large there"),
+            "record 1: the basis function `(speed + 1000000000000)^32` is beyond 1e100 there: take other units"),
         (flat().basis(Basis::linear("speed")).basis(Basis::Constant).condition(increasing(&[4.0])).loss(Loss::Norm),
             "with the norm loss every weight must stand in a condition, and that of `constant` stands in none: the squared loss has no such limit"),
+        (flat().basis(Basis::linear("speed")).unit("sped", "m/s"),
+            "a unit is stated for `sped`, which is neither the response nor a regressor"),
         (flat().basis(Basis::linear("speed")).within(1.0, 1.0),
-            "the bounds of parameter `power 1` must be finite and in order, found [1, 1]"),
+            "the bounds of the response `power` must be in order and at most 1e100 in size, found [1.0, 1.0]: state what is known about it, in a unit in which it is neither huge nor tiny"),
     ];
     for (builder, expected) in cases {
         match builder.build() {

@@ -241,3 +241,48 @@ fn a_general_map_may_not_change_structure() {
         "the objective's constant is public, but differs from the template at this dataset"
     );
 }
+
+/// A model that states its map and nothing else, and one that states nothing.
+struct Around(AffineMap, bool);
+
+impl DataMap for Around {
+    fn parameters(&self) -> &[Parameter] {
+        self.0.parameters()
+    }
+
+    fn template(&self) -> &Program {
+        self.0.template()
+    }
+
+    fn affine(&self) -> Option<&AffineMap> {
+        self.1.then_some(&self.0)
+    }
+}
+
+#[test]
+fn a_model_around_an_affine_map_is_that_map_and_without_one_all_is_private() {
+    let (map, model) = (affine(), Around(affine(), true));
+    let t = [0.3, -1.2];
+    assert_eq!(model.private_parts(), map.private_parts());
+    assert_eq!(model.private_rows(), map.private_rows());
+    assert_eq!(model.private_coefficients(), map.private_coefficients());
+    assert_eq!(model.private_costs(), map.private_costs());
+    assert_eq!(model.at(&t).unwrap(), map.at(&t).unwrap());
+    assert_eq!(model.unclipped(&t).unwrap(), map.unclipped(&t).unwrap());
+    let silent = Around(affine(), false);
+    let all = PrivateParts {
+        p: true,
+        q: true,
+        a: true,
+        b: true,
+    };
+    assert_eq!(silent.private_parts(), all);
+    assert_eq!(silent.private_rows(), [true; 2]);
+    assert_eq!(silent.private_costs(), [true; 2]);
+    assert_eq!(
+        silent.private_coefficients().len(),
+        map.template().a().nnz()
+    );
+    let why = "this model says neither which program belongs to a dataset nor that it is affine";
+    assert_eq!(message(silent.at(&t)), why);
+}

@@ -44,9 +44,8 @@ pub use normals::Normals;
 pub use room::radius;
 
 use conveil::ask::Query;
-use conveil::program::{AffineMap, DataMap, Parameter, PrivateParts, Program};
+use conveil::program::{AffineMap, DataMap, Parameter, Program};
 use conveil::{Error, Result};
-use std::collections::HashSet;
 use std::ops::Range;
 
 /// When the determinant, which is the objective, holds (M12).
@@ -245,22 +244,6 @@ impl DataMap for Ellipsoid {
 
     fn template(&self) -> &Program {
         self.map.template()
-    }
-
-    fn private_parts(&self) -> PrivateParts {
-        self.map.private_parts()
-    }
-
-    fn private_rows(&self) -> Vec<bool> {
-        self.map.private_rows()
-    }
-
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        self.map.private_coefficients()
-    }
-
-    fn private_costs(&self) -> Vec<bool> {
-        self.map.private_costs()
     }
 
     /// The program at private offsets, if their polytope has an interior. What is wrong with it is the curator's to

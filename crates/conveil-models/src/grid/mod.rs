@@ -11,7 +11,7 @@ pub use feasibility::{DemandRays, LabelledDemands};
 use assembly::Assembly;
 use conveil::ask::Query;
 use conveil::plan::Decided;
-use conveil::program::{AffineMap, DataMap, Parameter, PrivateParts, Program};
+use conveil::program::{AffineMap, DataMap, Parameter, Program};
 use conveil::{Error, Result};
 use conveil_grid::{Cost, Network, Susceptance};
 use reach::Reach;
@@ -329,26 +329,6 @@ impl DataMap for Opf {
 
     fn template(&self) -> &Program {
         self.map.template()
-    }
-
-    fn private_parts(&self) -> PrivateParts {
-        self.map.private_parts()
-    }
-
-    fn private_rows(&self) -> Vec<bool> {
-        self.map.private_rows()
-    }
-
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        self.map.private_coefficients()
-    }
-
-    fn private_costs(&self) -> Vec<bool> {
-        self.map.private_costs()
-    }
-
-    fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.map.at(theta)
     }
 
     fn affine(&self) -> Option<&AffineMap> {

@@ -31,23 +31,20 @@
 mod assembly;
 mod basis;
 mod condition;
+mod reading;
 
 pub use basis::Basis;
 pub use condition::{Behaviour, Condition};
 
-use std::collections::HashSet;
-
 use conveil::ask::{Ask, Query, Request};
-use conveil::program::{
-    AffineMap, DataMap, Location, Meaning, Parameter, PrivateParts, Program, Quantity, Reading,
-    Subject, Term,
-};
+use conveil::program::{AffineMap, DataMap, Location, Meaning, Parameter, Program, Reading};
 use conveil::{Error, Result};
 
 use crate::records::Records;
 use assembly::{comparable, gram, has_one_answer, norm_loss, squared};
 use basis::{Form, Function};
 use condition::Row;
+use reading::meaning;
 
 /// Larger numbers are refused, as bounds of responses and as values of basis functions: their squares must add up.
 const LARGEST: f64 = 1e100;
@@ -124,8 +121,15 @@ impl RegressionBuilder {
             && !(low < high && low.abs().max(high.abs()) <= LARGEST)
         {
             return Err(Error::Input(format!(
-                "the bounds of the response `{}` must be in order and at most {LARGEST:e} in size, found [{low:e}, {high:e}]: state what is known about it, in a unit in which it is neither huge nor tiny",
+                "the bounds of the response `{}` must be in order and at most {LARGEST:e} in size, found [{low:?}, {high:?}]: state what is known about it, in a unit in which it is neither huge nor tiny",
                 self.response
+            )));
+        }
+        let stands =
+            |column: &String| *column == self.response || self.regressors.names().contains(column);
+        if let Some((column, _)) = self.units.iter().find(|(column, _)| !stands(column)) {
+            return Err(Error::Input(format!(
+                "a unit is stated for `{column}`, which is neither the response nor a regressor"
             )));
         }
         let (functions, names) = self.functions()?;
@@ -229,10 +233,9 @@ impl RegressionBuilder {
         for (record, row) in design.iter().enumerate() {
             if let Some(j) = row.iter().position(|v| !(v.abs() <= LARGEST)) {
                 return Err(Error::Input(format!(
-                    "record {}: the basis function `{}` is {:e} there, and may be {LARGEST:e} at most: take other units",
+                    "record {}: the basis function `{}` is beyond {LARGEST:e} there: take other units",
                     record + 1,
-                    names[j],
-                    row[j]
+                    names[j]
                 )));
             }
             if row.iter().all(|v| *v == 0.0) {
@@ -243,31 +246,6 @@ impl RegressionBuilder {
             }
         }
         Ok(design)
-    }
-
-    /// What it takes to evaluate the fitted function.
-    fn reading(&self, functions: &[Function], weights: &[String]) -> Reading {
-        let quantity = |name: &str, bounds| Quantity {
-            name: name.into(),
-            unit: (self.units.iter().find(|(column, _)| column == name))
-                .map(|(_, unit)| unit.clone()),
-            bounds,
-        };
-        let features = self.regressors.names();
-        let terms = functions.iter().zip(weights);
-        let terms: Vec<Term> = terms
-            .map(|(f, weight)| f.form.term(weight, &features[f.column]))
-            .collect();
-        let used = |name: &&String| terms.iter().any(|term| term.input.as_ref() == Some(name));
-        Reading {
-            value: quantity(&self.response, self.bounds),
-            inputs: (features.iter().filter(used))
-                .map(|name| quantity(name, None))
-                .collect(),
-            terms,
-            missing: Vec::new(),
-            decision: None,
-        }
     }
 
     fn parameter(&self, record: usize, at: Vec<Location>) -> Parameter {
@@ -423,45 +401,11 @@ impl DataMap for Regression {
         self.map.template()
     }
 
-    fn private_parts(&self) -> PrivateParts {
-        self.map.private_parts()
-    }
-
-    fn private_rows(&self) -> Vec<bool> {
-        self.map.private_rows()
-    }
-
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        self.map.private_coefficients()
-    }
-
-    fn private_costs(&self) -> Vec<bool> {
-        self.map.private_costs()
-    }
-
-    fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.map.at(theta)
-    }
-
-    fn unclipped(&self, theta: &[f64]) -> Result<Program> {
-        self.map.unclipped(theta)
-    }
-
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
     }
 
     fn meaning(&self) -> Meaning {
-        let response = &self.reading.value.name;
-        Meaning {
-            // An entry of θ is all that is private of a record.
-            subject: Some(Subject {
-                entry: format!("the response of one record ({response})"),
-                record: format!("the response of one record ({response})"),
-                all: format!("the responses of all records ({response})"),
-                public: "the regressors and the number of records".into(),
-            }),
-            reading: Some(self.reading.clone()),
-        }
+        meaning(&self.reading)
     }
 }

@@ -13,7 +13,7 @@ pub use score::{Score, noise_length, noise_ratio};
 use conveil::ask::{Adjacency, Query};
 use conveil::program::{
     AffineMap, Cone, DataMap, Holds, Location, Meaning, NewConstraint, NewVariables, Parameter,
-    Place, PrivateParts, Program, Sparse, Stage,
+    Place, Program, Sparse, Stage,
 };
 use conveil::{Error, Result};
 use std::collections::HashSet;
@@ -436,26 +436,6 @@ impl DataMap for Svm {
 
     fn template(&self) -> &Program {
         self.map.template()
-    }
-
-    fn private_parts(&self) -> PrivateParts {
-        self.map.private_parts()
-    }
-
-    fn private_rows(&self) -> Vec<bool> {
-        self.map.private_rows()
-    }
-
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        self.map.private_coefficients()
-    }
-
-    fn private_costs(&self) -> Vec<bool> {
-        self.map.private_costs()
-    }
-
-    fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.map.at(theta)
     }
 
     fn affine(&self) -> Option<&AffineMap> {

@@ -22,7 +22,9 @@ pub struct PrivateParts {
 
 /// The curator's model: a map from datasets to programs of one fixed structure.
 ///
-/// The template is public. Its numbers at places that depend on θ mean nothing.
+/// The template is public. Its numbers at places that depend on θ mean nothing. A model around an affine map states its
+/// parameters, its template and the map; what is private and the program at θ follow from the map. Without one, all of
+/// the program counts as private unless the model says otherwise.
 pub trait DataMap: Send + Sync {
     /// Names of the entries of θ.
     fn parameters(&self) -> &[Parameter];
@@ -31,13 +33,31 @@ pub trait DataMap: Send + Sync {
     fn template(&self) -> &Program;
 
     /// Which parts depend on θ.
-    fn private_parts(&self) -> PrivateParts;
+    fn private_parts(&self) -> PrivateParts {
+        self.affine().map_or(
+            PrivateParts {
+                p: true,
+                q: true,
+                a: true,
+                b: true,
+            },
+            |affine| affine.parts,
+        )
+    }
 
     /// Rows of A that hold a private coefficient.
-    fn private_rows(&self) -> Vec<bool>;
+    fn private_rows(&self) -> Vec<bool> {
+        match self.affine() {
+            Some(affine) => affine.private_rows(),
+            None => vec![true; self.template().rows()],
+        }
+    }
 
-    /// Coefficients (row, column) of A that are private; by default every stored entry of a private row.
+    /// Coefficients (row, column) of A that are private; without an affine map every stored entry of a private row.
     fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+        if let Some(affine) = self.affine() {
+            return affine.private_coefficients();
+        }
         let rows = self.private_rows();
         let entries = self.template().a().entries();
         entries
@@ -47,10 +67,22 @@ pub trait DataMap: Send + Sync {
     }
 
     /// Entries of q that are private.
-    fn private_costs(&self) -> Vec<bool>;
+    fn private_costs(&self) -> Vec<bool> {
+        match self.affine() {
+            Some(affine) => affine.private_costs(),
+            None => vec![true; self.template().columns()],
+        }
+    }
 
     /// The program at θ, validated.
-    fn at(&self, theta: &[f64]) -> Result<Program>;
+    fn at(&self, theta: &[f64]) -> Result<Program> {
+        match self.affine() {
+            Some(affine) => affine.at(theta),
+            None => Err(Error::input(
+                "this model says neither which program belongs to a dataset nor that it is affine",
+            )),
+        }
+    }
 
     /// The program at θ as it is, not clipped to its public bounds: what a decision for clipped data is measured
     /// against. Nothing that is released may come from it.

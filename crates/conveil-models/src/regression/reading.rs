@@ -1,0 +1,48 @@
+//! What the readers of a release are told: which numbers were private, and how the weights make a function.
+
+use conveil::program::{Meaning, Quantity, Reading, Subject, Term};
+
+use super::RegressionBuilder;
+use super::basis::Function;
+
+impl RegressionBuilder {
+    /// What it takes to evaluate the fitted function.
+    pub(super) fn reading(&self, functions: &[Function], weights: &[String]) -> Reading {
+        let quantity = |name: &str, bounds| Quantity {
+            name: name.into(),
+            unit: (self.units.iter().find(|(column, _)| column == name))
+                .map(|(_, unit)| unit.clone()),
+            bounds,
+        };
+        let features = self.regressors.names();
+        let terms = functions.iter().zip(weights);
+        let terms: Vec<Term> = terms
+            .map(|(f, weight)| f.form.term(weight, &features[f.column]))
+            .collect();
+        let used = |name: &&String| terms.iter().any(|term| term.input.as_ref() == Some(name));
+        Reading {
+            value: quantity(&self.response, self.bounds),
+            inputs: (features.iter().filter(used))
+                .map(|name| quantity(name, None))
+                .collect(),
+            terms,
+            missing: Vec::new(),
+            decision: None,
+        }
+    }
+}
+
+/// Of a record only the response is private: an entry of θ is a record.
+pub(super) fn meaning(reading: &Reading) -> Meaning {
+    let response = &reading.value.name;
+    let one = format!("the response of one record ({response})");
+    Meaning {
+        subject: Some(Subject {
+            entry: one.clone(),
+            record: one,
+            all: format!("the responses of all records ({response})"),
+            public: "the regressors and the number of records".into(),
+        }),
+        reading: Some(reading.clone()),
+    }
+}
