@@ -62,7 +62,8 @@ pub(crate) struct SvmArguments {
 /// `study classifier`.
 #[derive(Debug, Args)]
 pub(crate) struct ClassifierArguments {
-    /// Networks: built-in names and MATPOWER files that end in .m [default: the paper's five]
+    /// Networks: built-in names and MATPOWER files that end in .m [default: the paper's five, which take a quarter of an
+    /// hour of processor time or more]
     #[arg(long, value_name = "NAME,FILE.m,…", value_delimiter = ',', conflicts_with_all = ["train", "test"])]
     networks: Option<Vec<String>>,
     /// Training records of your own instead, as CSV with named columns
@@ -104,7 +105,7 @@ pub(crate) struct ClassifierArguments {
     #[command(flatten)]
     sizes: Sizes,
     /// Fresh pairs of the audit
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pairs: u64,
     /// Solves of its adversarial search, in calibrated mode; 0 for none
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]

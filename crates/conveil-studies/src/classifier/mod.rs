@@ -87,7 +87,7 @@ impl Default for Settings {
             gamma: 0.1,
             beta: 0.1,
             draws: 1000,
-            pairs: 100,
+            pairs: 30,
             search: 20,
             full: false,
             seed: 1,
