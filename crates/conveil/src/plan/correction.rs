@@ -1,6 +1,7 @@
 //! What a decision was made for, beside the data themselves: clipped to public bounds, corrected by an envelope (M8a).
 
-use super::released::{Decided, Recourse, ReleasedMap};
+use super::decided::{Decided, Recourse};
+use super::released::ReleasedMap;
 use crate::error::{Error, Result};
 use crate::program::DataMap;
 use crate::sensitivity::Envelope;

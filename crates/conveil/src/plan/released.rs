@@ -1,7 +1,8 @@
 //! The released map θ ↦ (x̄, X): the single function behind release, sampled sensitivity, calibration and audit.
 
 use super::Shape;
-use super::correction::{Correction, break_ties};
+use super::correction::break_ties;
+use super::decided::{Decided, Recourse};
 use super::equalities::{meets_the_equalities, on_the_equalities};
 use crate::ask::{Ask, ResolvedQuery};
 use crate::chance::Design;
@@ -13,108 +14,6 @@ use crate::rule::{Endpoints, Lift, Lifted, LocalAnswer, LocalRecourse, RowRule, 
 use crate::sensitivity::{Envelope, Precision, Proven, Solver, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::sync::Arc;
-
-/// X, sparse by rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recourse {
-    noises: usize,
-    pub(super) rows: Vec<Vec<(usize, f64)>>,
-}
-
-impl Recourse {
-    /// Entries (noise, value) of the row of variable `j`.
-    pub fn row(&self, j: usize) -> &[(usize, f64)] {
-        &self.rows[j]
-    }
-
-    /// Number of noises.
-    pub fn noises(&self) -> usize {
-        self.noises
-    }
-
-    /// Xζ.
-    pub fn apply(&self, zeta: &[f64]) -> Vec<f64> {
-        self.rows
-            .iter()
-            .map(|row| row.iter().map(|&(j, v)| v * zeta[j]).sum())
-            .collect()
-    }
-
-    /// X'a for a sparse row a: entries (noise, value).
-    pub fn of_row(&self, terms: &[(usize, f64)]) -> Vec<(usize, f64)> {
-        let mut sum = std::collections::BTreeMap::new();
-        for &(j, a) in terms {
-            for &(noise, v) in &self.rows[j] {
-                *sum.entry(noise).or_insert(0.0) += a * v;
-            }
-        }
-        sum.into_iter().collect()
-    }
-}
-
-/// The map at one dataset. Private.
-#[derive(Clone, Debug)]
-pub struct Decided {
-    /// The program at θ.
-    pub program: Program,
-    /// x̄.
-    pub mean: Vec<f64>,
-    /// X.
-    pub recourse: Recourse,
-    /// Qx̄.
-    pub answer: Vec<f64>,
-    /// The minimised objective.
-    pub objective: f64,
-    /// Our check of the solve.
-    pub residuals: Residuals,
-    /// Multipliers by row of the deterministic program, summed over the lifted rows that stem from it.
-    pub prices: Vec<f64>,
-    /// Which split won.
-    pub split: usize,
-    /// Variables and rows of the lifted program.
-    pub lifted_size: (usize, usize),
-    /// Seconds to lift and to solve.
-    pub seconds: (f64, f64),
-    /// How far the solve is proven to be from the optimum, where a certificate counts on it.
-    pub proven_error: Option<f64>,
-    /// Whether x̄ and X meet their equations to rounding.
-    pub is_on_equalities: bool,
-    /// How the envelope deviated from the data.
-    pub correction: Option<Correction>,
-}
-
-impl Decided {
-    /// The decision without the envelope's own variables, against the program at the data themselves.
-    pub(super) fn in_own_variables(mut self, program: Program) -> Self {
-        let n = program.columns();
-        self.mean.truncate(n);
-        self.recourse.rows.truncate(n);
-        self.prices.truncate(program.rows());
-        self.program = program;
-        self
-    }
-
-    /// The prices that are not zero, largest first: the multiplier of a linear row, the norm of the multipliers of any
-    /// other cone.
-    pub fn named_prices(&self) -> Vec<(String, f64)> {
-        let mut prices: Vec<(String, f64)> = Vec::new();
-        for block in self.program.constraints() {
-            if block.cone().is_linear() {
-                let rows = block.range();
-                prices.extend(rows.map(|i| (self.program.row_name(i), self.prices[i])));
-            } else {
-                let price = crate::program::norm(&self.prices[block.range()]);
-                prices.push((block.name().to_string(), price));
-            }
-        }
-        let largest = prices.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
-        // Where nothing binds, the largest price is rounding: it is judged against the costs.
-        let floor = 1e-6 * largest.max(self.residuals.dual_scale);
-        prices.retain(|p| p.1.abs() > floor);
-        prices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        prices
-    }
-}
 
 /// Solves around a point that is not proven good enough, at most.
 const REFINEMENTS: usize = 3;
@@ -572,37 +471,5 @@ impl<'m> ReleasedMap<'m> {
             is_on_equalities: meets_the_equalities(lifted, &solution.x),
             correction: None,
         })
-    }
-}
-
-/// The program without noise, as a map: what output perturbation releases, and what the paper calibrates to.
-#[derive(Debug)]
-pub struct DeterministicMap<'m> {
-    map: Arc<dyn DataMap + 'm>,
-    query: ResolvedQuery,
-    shape: Shape,
-    settings: Settings,
-}
-
-impl<'m> DeterministicMap<'m> {
-    pub(crate) fn new(
-        map: Arc<dyn DataMap + 'm>,
-        query: &ResolvedQuery,
-        shape: &Shape,
-        ask: &Ask,
-    ) -> Self {
-        DeterministicMap {
-            map,
-            query: query.clone(),
-            shape: shape.clone(),
-            settings: ask.settings.clone(),
-        }
-    }
-
-    /// T^{-1}Qx(θ).
-    pub fn answer(&self, theta: &[f64]) -> Result<Vec<f64>> {
-        let program = self.map.at(theta)?;
-        let solution = solve::solve_checked(&program, &self.settings)?;
-        Ok(self.shape.unshape(&self.query.apply(&solution.x)))
     }
 }

@@ -2,8 +2,9 @@
 
 use super::comparison::{Comparison, StrategyRow};
 use super::curate::misses_what_no_noise_moves;
+use super::decided::Decided;
 use super::judge::Judge;
-use super::released::{Decided, ReleasedMap};
+use super::released::ReleasedMap;
 use super::{Empirical, Plan, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
 use crate::digits::short;

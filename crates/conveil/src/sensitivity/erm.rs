@@ -4,9 +4,9 @@
 //! A loss is what the slack variables of a record cost: φᵢ(w) = min c's over the rows of record i.
 
 use super::Certificate;
+use super::curvature::Curvature;
 use super::envelope::solver_text;
 use super::metric::{CurvedBound, Metric};
-use super::precision::Curvature;
 use crate::ask::{Adjacency, Norm};
 use crate::digits::short;
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! The answer seen through the curvature of the cost: with P = LL' and y = L'Δx, T⁻¹QΔx = My for M = T⁻¹QL⁻ᵀ.
 //! What strong convexity says about y becomes a bound on the answer.
 
-use super::precision::Curvature;
+use super::curvature::Curvature;
 use crate::ask::{Norm, ResolvedQuery};
 use crate::plan::Shape;
 use faer::Side;

@@ -2,9 +2,9 @@
 //! ‖x̄(q) − x̄(q')‖ in P is at most ‖q − q'‖ in P⁻¹, whatever the tightening and the recourse.
 
 use super::Certificate;
+use super::curvature::Curvature;
 use super::envelope::solver_text;
 use super::metric::{CurvedBound, Metric};
-use super::precision::Curvature;
 use crate::ask::{Adjacency, Norm};
 use crate::digits::short;
 use crate::error::{Error, Result};

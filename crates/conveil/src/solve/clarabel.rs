@@ -16,6 +16,9 @@ struct Attempt {
     careful: bool,
 }
 
+/// Where the optimum roughly is.
+const ROUGH: f64 = 1e-4;
+
 const ATTEMPTS: [Attempt; 3] = [
     Attempt {
         rescaled: false,
@@ -150,6 +153,17 @@ fn around(program: &Program, settings: &Settings, best: &Solution) -> Option<Sol
     closest
 }
 
+/// A point near the optimum, to a few digits and unchecked: good enough to see which rows matter.
+pub(super) fn roughly(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
+    blas_src::link();
+    let answer = run_to(program, settings, &ATTEMPTS[1], ROUGH).ok()?;
+    let is_near = matches!(
+        answer.status,
+        SolverStatus::Solved | SolverStatus::AlmostSolved
+    );
+    (is_near && answer.x.iter().all(|v| v.is_finite())).then_some(answer.x)
+}
+
 struct Answer {
     status: SolverStatus,
     x: Vec<f64>,
@@ -158,6 +172,16 @@ struct Answer {
 }
 
 fn run(program: &Program, settings: &Settings, attempt: &Attempt) -> Result<Answer, String> {
+    let tolerance = (settings.tolerance() * attempt.share).clamp(1e-12, 1e-8);
+    run_to(program, settings, attempt, tolerance)
+}
+
+fn run_to(
+    program: &Program,
+    settings: &Settings,
+    attempt: &Attempt,
+    tolerance: f64,
+) -> Result<Answer, String> {
     let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // x = size·y: b/size, objective times weight.
     let (size, weight) = if attempt.rescaled {
@@ -176,7 +200,6 @@ fn run(program: &Program, settings: &Settings, attempt: &Attempt) -> Result<Answ
         .iter()
         .map(|c| cone(c.cone()))
         .collect();
-    let tolerance = (settings.tolerance() * attempt.share).clamp(1e-12, 1e-8);
     let mut own = DefaultSettings::<f64> {
         verbose: false,
         max_threads: 1,

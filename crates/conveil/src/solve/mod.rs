@@ -6,6 +6,7 @@ mod clarabel;
 mod hinge;
 mod losses;
 mod sharpen;
+mod working;
 
 pub use batch::{Batch, Cancel};
 pub use check::{Infeasibility, Residuals};
@@ -129,9 +130,11 @@ impl Outcome {
 }
 
 /// Solves the program and checks the answer; rescales and retries before giving up. A sum of hinges goes to a backend of
-/// its own first.
+/// its own first, a program with very many limits is tried with those that matter.
 pub fn solve(program: &Program, settings: &Settings) -> Outcome {
-    losses::solve(program, settings).unwrap_or_else(|| clarabel::solve(program, settings))
+    losses::solve(program, settings)
+        .or_else(|| working::solve(program, settings))
+        .unwrap_or_else(|| clarabel::solve(program, settings))
 }
 
 /// The same by the conic solver, whatever the form: to compare with.

@@ -1,0 +1,40 @@
+//! The map without noise: what output perturbation releases, and what the paper calibrates to.
+
+use super::Shape;
+use crate::ask::{Ask, ResolvedQuery};
+use crate::error::Result;
+use crate::program::DataMap;
+use crate::solve::{self, Settings};
+use std::sync::Arc;
+
+/// The program without noise, as a map: what output perturbation releases, and what the paper calibrates to.
+#[derive(Debug)]
+pub struct DeterministicMap<'m> {
+    map: Arc<dyn DataMap + 'm>,
+    query: ResolvedQuery,
+    shape: Shape,
+    settings: Settings,
+}
+
+impl<'m> DeterministicMap<'m> {
+    pub(crate) fn new(
+        map: Arc<dyn DataMap + 'm>,
+        query: &ResolvedQuery,
+        shape: &Shape,
+        ask: &Ask,
+    ) -> Self {
+        DeterministicMap {
+            map,
+            query: query.clone(),
+            shape: shape.clone(),
+            settings: ask.settings.clone(),
+        }
+    }
+
+    /// T^{-1}Qx(θ).
+    pub fn answer(&self, theta: &[f64]) -> Result<Vec<f64>> {
+        let program = self.map.at(theta)?;
+        let solution = solve::solve_checked(&program, &self.settings)?;
+        Ok(self.shape.unshape(&self.query.apply(&solution.x)))
+    }
+}
