@@ -144,7 +144,12 @@ pub enum Datasets<'i> {
     /// The numbers in the spec and its problem file, not yet looked up.
     Saved(&'i Inputs),
     /// Records or offsets: one dataset.
-    Records(Vec<f64>),
+    Records {
+        /// θ.
+        theta: Vec<f64>,
+        /// What the curator should know about them.
+        remarks: Vec<String>,
+    },
     /// Demands.
     Demands {
         /// One dataset for each row.
@@ -163,16 +168,34 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
-            Model::Regression(model) => Datasets::Records(regression::dataset(inputs, model)?),
-            Model::Svm(svm) => Datasets::Records(svm::dataset(inputs, svm)?),
-            Model::Ellipsoid(model) => Datasets::Records(ellipsoid::dataset(inputs, model)?),
+            Model::Regression(model) => Datasets::one(regression::dataset(inputs, model)?),
+            Model::Svm(svm) => {
+                let (theta, remarks) = svm::dataset(inputs, svm)?;
+                Datasets::Records { theta, remarks }
+            }
+            Model::Ellipsoid(model) => Datasets::one(ellipsoid::dataset(inputs, model)?),
         })
+    }
+
+    fn one(theta: Vec<f64>) -> Self {
+        Datasets::Records {
+            theta,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// What the curator should know about the data themselves. Private.
+    pub fn remarks(&self) -> &[String] {
+        match self {
+            Datasets::Records { remarks, .. } => remarks,
+            Datasets::Saved(_) | Datasets::Demands { .. } => &[],
+        }
     }
 
     /// What the curator should know about how the data were listed.
     pub fn note(&self) -> Option<&String> {
         match self {
-            Datasets::Saved(_) | Datasets::Records(_) => None,
+            Datasets::Saved(_) | Datasets::Records { .. } => None,
             Datasets::Demands { note, .. } => note.as_ref(),
         }
     }
@@ -180,7 +203,7 @@ impl<'i> Datasets<'i> {
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
-            Datasets::Saved(_) | Datasets::Records(_) => 1,
+            Datasets::Saved(_) | Datasets::Records { .. } => 1,
             Datasets::Demands { rows, .. } => rows.len(),
         }
     }
@@ -189,7 +212,7 @@ impl<'i> Datasets<'i> {
     pub fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
         let found = match self {
             Datasets::Demands { rows, .. } => row.checked_sub(1).and_then(|k| rows.get(k)).cloned(),
-            Datasets::Records(theta) => (row == 1).then(|| theta.clone()),
+            Datasets::Records { theta, .. } => (row == 1).then(|| theta.clone()),
             Datasets::Saved(inputs) => match &inputs.source {
                 Source::Saved(saved) if row == 1 => Some(conic::dataset(inputs, saved)?),
                 _ => None,

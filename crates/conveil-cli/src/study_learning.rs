@@ -62,7 +62,8 @@ pub(crate) struct SvmArguments {
 /// `study classifier`.
 #[derive(Debug, Args)]
 pub(crate) struct ClassifierArguments {
-    /// Networks: built-in names and MATPOWER files that end in .m [default: the paper's five]
+    /// Networks: built-in names and MATPOWER files that end in .m [default: the paper's five, which take a quarter of an
+    /// hour of processor time or more]
     #[arg(long, value_name = "NAME,FILE.m,…", value_delimiter = ',', conflicts_with_all = ["train", "test"])]
     networks: Option<Vec<String>>,
     /// Training records of your own instead, as CSV with named columns
@@ -74,6 +75,9 @@ pub(crate) struct ClassifierArguments {
     /// The column of the label in your files, with two values of which the larger is +1 [default: the last column]
     #[arg(long, value_name = "COLUMN", requires = "train")]
     label: Option<String>,
+    /// Public bounds of every feature of your files; without them there is paper mode alone
+    #[arg(long, value_name = "NAME=LOW:HIGH,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = bound, requires = "train")]
+    bound: Vec<Bound>,
     /// Shares of infeasible demands, a dataset for each; the largest is the balanced one
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = share, default_value = "0.05,0.25,0.5")]
     infeasible: Vec<f64>,
@@ -101,7 +105,7 @@ pub(crate) struct ClassifierArguments {
     #[command(flatten)]
     sizes: Sizes,
     /// Fresh pairs of the audit
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pairs: u64,
     /// Solves of its adversarial search, in calibrated mode; 0 for none
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
@@ -188,7 +192,12 @@ pub(crate) fn classifier(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let sources = match (&arguments.train, &arguments.test) {
-        (Some(train), Some(test)) => vec![own(train, test, arguments.label.as_deref())?],
+        (Some(train), Some(test)) => vec![own(
+            train,
+            test,
+            arguments.label.as_deref(),
+            &arguments.bound,
+        )?],
         _ => {
             let named = |name: &str| network(name).map(Source::Network);
             match &arguments.networks {
@@ -230,7 +239,12 @@ pub(crate) fn classifier(
 }
 
 /// The user's records: all columns but the label's are features.
-fn own(train: &Path, test: &Path, label: Option<&str>) -> Result<Source, Failure> {
+fn own(
+    train: &Path,
+    test: &Path,
+    label: Option<&str>,
+    bounds: &[Bound],
+) -> Result<Source, Failure> {
     let opened = |path: &Path| {
         let file = File::open(path)
             .map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))?;
@@ -254,6 +268,7 @@ fn own(train: &Path, test: &Path, label: Option<&str>) -> Result<Source, Failure
             "{name}: the label `{label}` is the only column: there are no features"
         )));
     }
+    let bounds = bounds_of(&name, &features, bounds)?;
     let classes = two_values(&name, &label, &training)?;
     let (test_name, input) = opened(test)?;
     let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -265,7 +280,71 @@ fn own(train: &Path, test: &Path, label: Option<&str>) -> Result<Source, Failure
             .file_stem()
             .map_or(name, |s| s.to_string_lossy().into()),
         features,
+        bounds,
     })
+}
+
+/// Public bounds of a feature.
+#[derive(Debug, Clone)]
+struct Bound {
+    name: String,
+    low: f64,
+    high: f64,
+}
+
+fn bound(text: &str) -> Result<Bound, String> {
+    let parts = text.rsplit_once('=');
+    let ends = parts.and_then(|(_, ends)| ends.split_once(':'));
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
+    match (
+        parts.map(|(name, _)| name.trim()),
+        ends.and_then(|(low, _)| number(low)),
+        ends.and_then(|(_, high)| number(high)),
+    ) {
+        (Some(name), Some(low), Some(high)) if low < high && (high - low).is_finite() => {
+            Ok(Bound {
+                name: name.into(),
+                low,
+                high,
+            })
+        }
+        _ => Err("must be NAME=LOW:HIGH with LOW below HIGH, for example wind=0:25".into()),
+    }
+}
+
+/// The bounds in the order of the features: of all of them or of none.
+fn bounds_of(
+    name: &str,
+    features: &[String],
+    bounds: &[Bound],
+) -> Result<Option<Vec<(f64, f64)>>, Failure> {
+    for (i, bound) in bounds.iter().enumerate() {
+        if !features.contains(&bound.name) {
+            return Err(Failure::input(format!(
+                "{name}: --bound names `{}`, which is no feature\n  help: the features are all columns but the label's: {}",
+                bound.name,
+                features.join(", ")
+            )));
+        }
+        if bounds[..i].iter().any(|other| other.name == bound.name) {
+            return Err(Failure::input(format!(
+                "--bound names `{}` twice",
+                bound.name
+            )));
+        }
+    }
+    if bounds.is_empty() {
+        return Ok(None);
+    }
+    let of = |feature: &String| {
+        let found = bounds.iter().find(|bound| bound.name == *feature);
+        found.map(|b| (b.low, b.high)).ok_or_else(|| {
+            Failure::input(format!(
+                "{name}: `{feature}` has no public bounds\n  help: --bound {feature}=LOW:HIGH, for every feature or for none"
+            ))
+        })
+    };
+    features.iter().map(of).collect::<Result<_, _>>().map(Some)
 }
 
 /// The two values of the label, −1 first.

@@ -6,10 +6,11 @@ use std::path::Path;
 use conveil::ask::Privacy;
 use conveil::noise::Sampler;
 use conveil::plan::{CuratorReport, Decided, Plan};
-use conveil_models::records::Records;
-use conveil_models::svm::{Feature, Intercept, Score, Svm, noise_ratio};
+use conveil_models::records::{Code, Coded, Records};
+use conveil_models::svm::{Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
+use conveil_read::spelling::quoted;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -27,6 +28,11 @@ pub(crate) fn svm(inputs: &Inputs) -> Result<Svm, Failure> {
         .intercept(match wish.intercept {
             SvmIntercept::Regularised => Intercept::Regularised,
             SvmIntercept::None => Intercept::None,
+        })
+        .classes(Classes {
+            label: wish.label.column.value.clone(),
+            positive: wish.label.positive.to_string(),
+            negative: wish.label.negative.to_string(),
         })
         .build()
         .map_err(|e| Failure::engine(&inputs.spec_name, &e))
@@ -71,50 +77,84 @@ impl Labelled {
             .map(|feature| feature.value.name.as_str())
             .collect();
         columns.push(&wish.label.column.value);
+        let code = Code {
+            column: &wish.label.column.value,
+            number: &|field| coded(&wish.label, field),
+        };
         let n = wish.features.len();
         let (mut features, mut labels) = (Vec::new(), Vec::new());
-        let mut odd = None;
-        Records::each(&name, input, &columns, |row| {
-            match label(&wish.label, row[n]) {
-                None => {
-                    odd.get_or_insert((labels.len() + 1, row[n]));
-                }
-                Some(_) if odd.is_some() => {}
-                Some(label) => {
-                    features.push(row[..n].to_vec());
-                    labels.push(label);
-                }
-            }
+        Records::each_coded(&name, input, &columns, &code, |row| {
+            features.push(row[..n].to_vec());
+            labels.push(row[n] > 0.0);
         })?;
-        if let Some((record, found)) = odd {
-            return Err(Failure::input(format!(
-                "{name}: record {record} has the label {found} in column `{}`, which is neither `positive` ({}) nor `negative` ({})\n  help: label = {{ column = \"{}\", positive = …, negative = … }} in [problem] says what the two labels are",
-                wish.label.column.value,
-                wish.label.positive,
-                wish.label.negative,
-                wish.label.column.value,
-            )));
-        }
         Ok(Labelled {
             name,
             features,
             labels,
         })
     }
-}
 
-fn label(label: &SvmLabel, value: f64) -> Option<bool> {
-    if value == label.positive {
-        Some(true)
-    } else if value == label.negative {
-        Some(false)
-    } else {
-        None
+    /// What about these training records makes a classifier of them worth little. Private.
+    fn remarks(&self, svm: &Svm) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if let Some(only) = self.labels.first()
+            && self.labels.iter().all(|label| label == only)
+        {
+            remarks.push(format!(
+                "all records of {} are of the {} class: there is nothing to tell apart",
+                self.name,
+                if *only { "positive" } else { "negative" }
+            ));
+        }
+        for (j, feature) in svm.features().iter().enumerate() {
+            let clipped = |record: &Vec<f64>| match feature.bounds() {
+                Some((low, high)) => record[j].clamp(low, high),
+                None => record[j],
+            };
+            let Some(first) = self.features.first().map(clipped) else {
+                continue;
+            };
+            if self.features.iter().all(|record| clipped(record) == first) {
+                let clipped = match self.features.iter().all(|record| record[j] == first) {
+                    true => "",
+                    false => " once clipped to its bounds",
+                };
+                remarks.push(format!(
+                    "`{}` is {first} in every record of {}{clipped}: it tells nothing apart, and its weight costs noise",
+                    feature.name(),
+                    self.name
+                ));
+            }
+        }
+        remarks
     }
 }
 
-/// The private records as one dataset.
-pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<Vec<f64>, Failure> {
+/// 1 for the positive label, 0 for the negative one; or which labels there are.
+fn coded(label: &SvmLabel, field: &str) -> Coded {
+    let column = &label.column.value;
+    if let Some(is_positive) = label.of(field) {
+        return Ok(f64::from(is_positive));
+    }
+    let found = match field {
+        "" => String::from("nothing"),
+        field => quoted(field),
+    };
+    Err((
+        format!(
+            "the label {} must be `positive` ({}) or `negative` ({}), found {found}",
+            quoted(column),
+            label.positive,
+            label.negative
+        ),
+        format!(
+            "[problem] says what the two labels are, in numbers or in words: label = {{ column = {column:?}, positive = \"yes\", negative = \"no\" }}"
+        ),
+    ))
+}
+
+/// The private records as one dataset, and what the curator should know about them.
+pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<(Vec<f64>, Vec<String>), Failure> {
     let Some(files) = &inputs.spec.private.records else {
         return Err(Failure::input(format!(
             "{}: [private] names no `data`",
@@ -137,8 +177,10 @@ pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<Vec<f64>, Failure> {
             .with_help("the number of records is public, and the noise follows from it")
             .into());
     }
-    svm.dataset(&records.features, &records.labels)
-        .map_err(|e| Failure::engine(&records.name, &e))
+    let theta = svm
+        .dataset(&records.features, &records.labels)
+        .map_err(|e| Failure::engine(&records.name, &e))?;
+    Ok((theta, records.remarks(svm)))
 }
 
 /// The curator report of a classifier: the engine's, how much of the hyperplane is noise, and how it scores.
@@ -146,10 +188,12 @@ pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<Vec<f64>, Failure> {
 pub(crate) struct SvmReport<'r> {
     #[serde(flatten)]
     report: &'r CuratorReport,
-    /// The expected length of the noise over that of the hyperplane.
-    noise_over_weights: f64,
+    /// The expected length of the noise over that of the hyperplane; none where every weight is 0.
+    noise_over_weights: Option<f64>,
     /// What would bring it below 1, where it is above.
     advice: Option<String>,
+    /// What about the training records makes a classifier of them worth little.
+    remarks: Vec<String>,
     /// By file.
     scores: Vec<FileScore>,
 }
@@ -185,17 +229,21 @@ impl<'r> SvmReport<'r> {
         report: &'r CuratorReport,
     ) -> Result<Self, Failure> {
         let ratio = noise_ratio(plan, decided);
-        let mut scores = Vec::new();
+        let (mut scores, mut remarks) = (Vec::new(), Vec::new());
         if let Some(files) = &inputs.spec.private.records {
-            scores.push(score(inputs, svm, plan, decided, (&files.data, "data"))?);
+            let training = Labelled::open(inputs, &files.data, "data")?;
+            remarks = training.remarks(svm);
+            scores.push(score(svm, plan, decided, training)?);
             if let Some(test) = &files.test {
-                scores.push(score(inputs, svm, plan, decided, (test, "test"))?);
+                let test = Labelled::open(inputs, test, "test")?;
+                scores.push(score(svm, plan, decided, test)?);
             }
         }
         Ok(SvmReport {
             report,
-            noise_over_weights: ratio,
+            noise_over_weights: ratio.is_finite().then_some(ratio),
             advice: noise_decides(svm, plan, decided),
+            remarks,
             scores,
         })
     }
@@ -210,7 +258,10 @@ pub(crate) fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided) -> Op
 /// How many records would do, and what cannot.
 fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
     if !ratio.is_finite() {
-        return "the hyperplane is 0: its noise decides, not the data, and no number of records like these would change that".into();
+        return format!(
+            "the hyperplane is 0 before noise, and its release is noise alone: the features do not tell these classes apart, or λ = {} and the noise leave nothing of it",
+            svm.lambda()
+        );
     }
     let records = (svm.records() as f64 * ratio).ceil();
     let epsilon = match plan.guarantee().privacy() {
@@ -224,13 +275,11 @@ fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
 }
 
 fn score(
-    inputs: &Inputs,
     svm: &Svm,
     plan: &Plan<'_>,
     decided: &Decided,
-    (file, key): (&Located<String>, &str),
+    records: Labelled,
 ) -> Result<FileScore, Failure> {
-    let records = Labelled::open(inputs, file, key)?;
     let (before_noise, mean, std) = accuracies(svm, plan, &decided.answer, &records, DRAWS, SEED)?;
     Ok(FileScore {
         before_noise,
@@ -277,15 +326,17 @@ pub(crate) fn accuracies(
 impl fmt::Display for SvmReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{}", self.report)?;
-        writeln!(
-            f,
-            "noise over weights     {:>16.4}{}",
-            self.noise_over_weights,
-            match self.advice {
-                None => "",
-                Some(_) => "  (above 1: the noise decides)",
-            }
-        )?;
+        match (self.noise_over_weights, &self.advice) {
+            (None, _) => writeln!(f, "noise over weights     the weights are 0: noise alone"),
+            (Some(ratio), None) => writeln!(f, "noise over weights     {ratio:>16.4}"),
+            (Some(ratio), Some(_)) => writeln!(
+                f,
+                "noise over weights     {ratio:>16.4}  (above 1: the noise decides)"
+            ),
+        }?;
+        for remark in &self.remarks {
+            writeln!(f, "warning: {remark}")?;
+        }
         for score in &self.scores {
             writeln!(
                 f,

@@ -182,7 +182,8 @@ pub(crate) fn row_of(
     terminal: &Terminal,
 ) -> Result<Vec<f64>, Failure> {
     let theta = datasets.row(row)?;
-    for warning in remarks(inputs, model.map(), &theta) {
+    let own = remarks(inputs, model.map(), &theta);
+    for warning in datasets.remarks().iter().chain(&own) {
         let place = match datasets.count() {
             1 => String::new(),
             _ => format!("row {row}: "),

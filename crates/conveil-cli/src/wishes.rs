@@ -80,19 +80,13 @@ pub fn universe(private: &Private) -> Option<conveil::Result<ask::Universe>> {
 
 /// All datasets between the public bounds.
 fn between_bounds(map: &dyn DataMap) -> conveil::Result<ask::Universe> {
-    let mut center = Vec::new();
-    let mut half_width = Vec::new();
-    for parameter in map.parameters() {
-        let Some((low, high)) = parameter.bounds() else {
-            return Err(conveil::Error::Input(
-                "sensitivity by `sampled` needs [private.universe], or public bounds on all demands"
-                    .into(),
-            ));
-        };
-        center.push(0.5 * (low + high));
-        half_width.push(0.5 * (high - low));
+    if map.parameters().iter().any(|p| p.bounds().is_none()) {
+        return Err(conveil::Error::Input(
+            "sensitivity by `sampled` needs [private.universe], or public bounds on all demands"
+                .into(),
+        ));
     }
-    ask::Universe::around(center, half_width)
+    ask::Universe::between_bounds(map.parameters())
 }
 
 /// Complains about single variables where they stand; what they do together is for the plan.

@@ -108,7 +108,9 @@ fn bad_records_are_named() {
         ("count", records(39),
             "spec.toml:4:11: `records` is 40, but train.csv has 39 records\n  help: the number of records is public, and the noise follows from it"),
         ("label", records(40).replacen(",0\n", ",2\n", 1),
-            "train.csv: record 1 has the label 2 in column `class`, which is neither `positive` (1) nor `negative` (0)\n  help: label = { column = \"class\", positive = …, negative = … } in [problem] says what the two labels are"),
+            "train.csv:2:6: the label `class` must be `positive` (1) or `negative` (0), found `2`\n  help: [problem] says what the two labels are, in numbers or in words: label = { column = \"class\", positive = \"yes\", negative = \"no\" }"),
+        ("words", records(40).replace(",0\n", ",no\n").replace(",1\n", ",yes\n"),
+            "train.csv:2:6: the label `class` must be `positive` (1) or `negative` (0), found `no`\n  help: [problem] says what the two labels are, in numbers or in words: label = { column = \"class\", positive = \"yes\", negative = \"no\" }"),
         ("column", records(40).replace("wind", "breeze"),
             "train.csv:1:1: there is no column `wind`\n  help: the columns are `breeze`, `load` and `class`"),
         ("number", records(40).replacen("6,40,0", "calm,40,0", 1),
@@ -156,4 +158,169 @@ fn features_outside_their_bounds_are_counted() {
     assert!(report["infeasible_at_the_data"].is_object());
     let (_, _, stderr) = ended(&place, &["solve", "spec.toml", "--quiet"]);
     assert!(stderr.contains("`record 1 wind` lies outside"), "{stderr}");
+}
+
+/// The same records with words for labels give the same hyperplane, and the card calls the classes by them.
+#[test]
+fn labels_may_be_words_and_stand_on_the_card() {
+    let words = SPEC.replace(
+        "positive = 1, negative = 0",
+        "positive = \"windy\", negative = \"calm\"",
+    );
+    let csv = records(40)
+        .replace(",0\n", ",calm\n")
+        .replace(",1\n", ", \"windy\"\n");
+    let said = place("svm-words", &words, &csv);
+    let counted = place("svm-numbers", SPEC, &records(40));
+    let answer = |place: &Path| json(place, &["solve", "spec.toml"])["answer"].clone();
+    assert_eq!(answer(&said), answer(&counted));
+    let card = json(&said, &["release", "spec.toml", "--no-ledger"]);
+    let reading = &card["reading"];
+    assert_eq!(reading["inputs"][0]["name"], "wind");
+    assert_eq!(
+        reading["inputs"][0]["bounds"],
+        serde_json::json!([0.0, 25.0])
+    );
+    let rule = serde_json::json!({ "label": "class", "positive": "windy", "negative": "calm" });
+    assert_eq!(reading["decision"], rule);
+    let (_, text, _) = ended(&said, &["release", "spec.toml", "--no-ledger", "-q"]);
+    for line in [
+        "  weight of wind: (wind − 12.5)/12.5, with wind clipped to [0, 25]",
+        "  intercept: −1",
+        "  class is windy where score > 0, and calm where score < 0",
+        "protects: one record, its features and its label, whatever it is within its public bounds; the number of records and the names and bounds of the features are public and not protected",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} in {text}");
+    }
+}
+
+/// The card alone suffices to classify: its functions times its weights have the sign of the library's own score.
+#[test]
+fn the_card_scores_as_the_model_does() {
+    use conveil_models::svm::{Feature, Svm};
+    let place = place("svm-card", SPEC, &records(40));
+    let card = json(&place, &["release", "spec.toml", "--no-ledger"]);
+    let bounds = [("wind", 0.0, 25.0), ("load", -50.0, 150.0)];
+    let features = bounds.map(|(name, low, high)| Feature::within(name, low, high));
+    let svm = Svm::of(40, features.to_vec()).lambda(0.05).build().unwrap();
+    let answer = card["answer"].as_array().unwrap();
+    let weights: Vec<f64> = answer
+        .iter()
+        .map(|w| w["value"].as_f64().unwrap())
+        .collect();
+    for record in [[3.0f64, 20.0], [30.0, 140.0], [18.0, -70.0], [12.0, 50.0]] {
+        let mut score = 0.0;
+        for (term, weight) in card["reading"]["terms"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(&weights)
+        {
+            let number = |key: &str| term[key].as_f64().unwrap();
+            let input = bounds.iter().position(|b| term["input"] == b.0);
+            score += weight
+                * match input {
+                    None => number("value"),
+                    Some(j) => {
+                        let value = record[j].clamp(bounds[j].1, bounds[j].2);
+                        (value - number("center")) / number("scale")
+                    }
+                };
+        }
+        let own = svm.decision_value(&weights, &record).unwrap();
+        assert!(
+            (score - own).abs() <= 1e-12 * (1.0 + own.abs()),
+            "{score} and {own}"
+        );
+    }
+}
+
+/// Records that teach nothing are told to the curator, on standard error and in the report, and never on the card.
+#[test]
+fn the_curator_is_told_of_one_class_and_of_constant_features() {
+    let one = records(40).replace(",0\n", ",1\n");
+    let constant = {
+        let mut csv = String::from("wind,load,class\n");
+        (0..40).for_each(|i| csv += &format!("{},{},{}\n", 30 + i, 7, i % 2));
+        csv
+    };
+    let only = "all records of train.csv are of the positive class: there is nothing to tell apart";
+    let clipped = "`wind` is 25 in every record of train.csv once clipped to its bounds: it tells nothing apart, and its weight costs noise";
+    let same = "`load` is 7 in every record of train.csv: it tells nothing apart, and its weight costs noise";
+    for (name, csv, expected) in [
+        ("one-class", one, vec![only]),
+        ("constant", constant, vec![clipped, same]),
+        ("good", records(40), vec![]),
+    ] {
+        let place = place(&format!("svm-{name}"), SPEC, &csv);
+        let report = json(&place, &["solve", "spec.toml"]);
+        assert_eq!(report["remarks"], serde_json::json!(expected), "{name}");
+        let (code, card, stderr) = ended(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
+        assert_eq!(code, 0, "{stderr}");
+        for text in [only, clipped, same] {
+            assert_eq!(
+                stderr.contains(text),
+                expected.contains(&text),
+                "{name}: {stderr}"
+            );
+            assert!(!card.contains(text), "{card}");
+        }
+    }
+}
+
+/// Where every weight is 0 there is no ratio to print: two records that cancel.
+#[test]
+fn a_hyperplane_of_nothing_gets_no_infinite_advice() {
+    let mut csv = String::from("wind,load,class\n");
+    (0..40).for_each(|i| csv += &format!("18,60,{}\n", i % 2));
+    let place = place("svm-zero", SPEC, &csv);
+    let report = json(&place, &["solve", "spec.toml"]);
+    assert!(report["noise_over_weights"].is_null(), "{report}");
+    let (_, stdout, stderr) = ended(&place, &["solve", "spec.toml"]);
+    assert!(
+        stdout.contains("the weights are 0: noise alone"),
+        "{stdout}"
+    );
+    assert!(stderr.contains("its release is noise alone"), "{stderr}");
+    assert!(
+        !stdout.contains("inf\n") && !stderr.contains("inf records"),
+        "{stderr}"
+    );
+}
+
+/// Labels of drawn pairs are labels: the pair that an audit saves has none between −1 and 1, and a flip is found.
+#[test]
+fn an_audit_of_a_sampled_classifier_flips_labels_and_draws_no_others() {
+    let spec = SPEC.replace(
+        "epsilon = 20.0",
+        "epsilon = 20.0\nsensitivity = { by = \"sampled\", gamma = 0.1, beta = 0.1 }",
+    );
+    let place = place("svm-sampled", &spec, &records(40));
+    let words = [
+        "audit",
+        "spec.toml",
+        "--pairs",
+        "20",
+        "--solves",
+        "60",
+        "--witness",
+        "w.json",
+    ];
+    let (code, stdout, stderr) = ended(&place, &words);
+    // A sampled basis speaks of a share of pairs: one beyond it is no contradiction.
+    assert_eq!(code, 0, "{stderr}");
+    assert!(
+        stdout.contains("40 of them at one of two values"),
+        "{stdout}"
+    );
+    assert!(stdout.contains("verdict: "), "{stdout}");
+    let witness: Value = serde_json::from_str(&text(&place.join("w.json"))).unwrap();
+    let side = |name: &str| -> Vec<f64> {
+        let labels = witness[name].as_array().unwrap().iter().skip(2).step_by(3);
+        labels.map(|v| v.as_f64().unwrap()).collect()
+    };
+    let (first, second) = (side("first"), side("second"));
+    assert_eq!(first.len(), 40);
+    assert!(first.iter().chain(&second).all(|y| y.abs() == 1.0));
+    assert!(first != second, "the worst pair flips a label");
 }

@@ -36,42 +36,60 @@ fn plane(count: u32) -> Vec<(f64, f64, u8)> {
     (0..count).map(point).collect()
 }
 
+/// Without public bounds there is paper mode alone, and a line that says why; with them all modes run.
 #[test]
-fn your_own_records_run_through_the_classifier_study() {
+fn your_own_records_need_public_bounds_for_more_than_paper_mode() {
     let place = directory("study-own");
     write(&place.join("train.csv"), records(&plane(120)));
     write(&place.join("test.csv"), records(&plane(60)));
-    let words = [
-        "study",
-        "classifier",
-        "--json",
-        "-q",
-        "--train",
-        "train.csv",
-        "--test",
-        "test.csv",
-        "--draws",
-        "50",
-        "--pairs",
-        "3",
-        "--search",
-        "0",
-        "--lambda",
-        "1e-3",
-    ];
-    let (code, stdout, stderr) = ended(&place, &words);
-    assert_eq!((code, stderr.as_str()), (0, ""));
-    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let words = "study classifier --json -q --train train.csv --test test.csv --draws 50 --pairs 3 --search 0 --lambda 1e-3";
+    let run = |more: &[&str]| -> serde_json::Value {
+        let words: Vec<&str> = words.split(' ').chain(more.iter().copied()).collect();
+        let (code, stdout, stderr) = ended(&place, &words);
+        assert_eq!((code, stderr.as_str()), (0, ""));
+        serde_json::from_str(&stdout).unwrap()
+    };
+    let count = |json: &serde_json::Value, mode: &str| {
+        let rows = json["rows"].as_array().unwrap();
+        rows.iter().filter(|r| r["mode"] == mode).count()
+    };
+    let json = run(&[]);
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows[0]["dataset"], "train");
-    // Bounds and labels of the user's own file are no public facts: no row may pass for a guarantee.
-    let note = json["notes"][0].as_str().unwrap();
-    assert!(note.contains("is no guarantee for this file"), "{note}");
     assert_eq!(rows[0]["features"], 2);
     assert!(rows.iter().all(|r| r["majority"].as_f64().unwrap() > 50.0));
-    let modes: Vec<&str> = rows.iter().filter_map(|r| r["mode"].as_str()).collect();
-    assert_eq!(modes.iter().filter(|m| **m == "paper").count(), 5);
-    assert_eq!(modes.iter().filter(|m| **m == "calibrated").count(), 3);
+    assert_eq!((count(&json, "paper"), rows.len()), (5, 5));
+    let note = json["notes"][0].as_str().unwrap();
+    for part in [
+        "no calibrated and certified rows",
+        "add --bound",
+        "no guarantee for this file",
+    ] {
+        assert!(note.contains(part), "{note}");
+    }
+    let json = run(&["--bound", "a=0:10,b=-1:11"]);
+    assert_eq!(count(&json, "paper"), 5);
+    assert_eq!(
+        (count(&json, "calibrated"), count(&json, "certified")),
+        (3, 3)
+    );
+    let rows = json["rows"].as_array().unwrap();
+    let certified = rows
+        .iter()
+        .find(|r| r["mode"] == "certified" && r["strategy"] == "program");
+    // Δ₂ = √3/(λN) by the bounds alone, the solver's share on top.
+    let sensitivity = certified.unwrap()["sensitivity"].as_f64().unwrap();
+    let proven = 3f64.sqrt() / (1e-3 * 120.0);
+    assert!((sensitivity / proven - 1.0).abs() < 0.02, "{sensitivity}");
+    let note = json["notes"][0].as_str().unwrap();
+    assert!(note.contains("holds if the bounds"), "{note}");
+    // Features are scaled by the bounds, so that wider ones change the hyperplane, not Δ.
+    let wider = run(&["--bound", "a=-10:20", "--bound", "b=-1:11"]);
+    let rows = wider["rows"].as_array().unwrap();
+    let other = rows
+        .iter()
+        .find(|r| r["mode"] == "certified" && r["strategy"] == "program");
+    assert_eq!(other.unwrap()["sensitivity"].as_f64().unwrap(), sensitivity);
 }
 
 #[test]
@@ -103,6 +121,32 @@ fn bad_records_of_a_study_are_named() {
     assert!(refused(&one, &[]).contains(
         "train.csv: the label `good` is 1 in every record: there is nothing to tell apart"
     ));
+    for (bound, expected) in [
+        (
+            "a=0:10",
+            "train.csv: `b` has no public bounds\n  help: --bound b=LOW:HIGH, for every feature or for none",
+        ),
+        (
+            "c=0:10",
+            "train.csv: --bound names `c`, which is no feature\n  help: the features are all columns but the label's: a, b",
+        ),
+        ("a=0:1,b=0:1,a=0:2", "--bound names `a` twice"),
+        (
+            "a=10:0",
+            "must be NAME=LOW:HIGH with LOW below HIGH, for example wind=0:25",
+        ),
+        (
+            "a=-1e308:1e308",
+            "must be NAME=LOW:HIGH with LOW below HIGH, for example wind=0:25",
+        ),
+        (
+            "a",
+            "must be NAME=LOW:HIGH with LOW below HIGH, for example wind=0:25",
+        ),
+    ] {
+        let said = refused(&good, &["--bound", bound]);
+        assert!(said.contains(expected), "{said}");
+    }
     assert!(refused(&good, &["--label", "bad"]).contains("train.csv: there is no column `bad`"),);
     let other = good.replacen("a,b,good", "a,c,good", 1);
     assert!(refused(&other, &[]).contains("there is no column"));

@@ -46,7 +46,18 @@ impl Records {
         wanted: &[&str],
         record: impl FnMut(&[f64]),
     ) -> Result<usize, ReadError> {
-        Ok(read(source_name, input, Some(wanted), record)?.1)
+        Ok(read(source_name, input, (Some(wanted), None), record)?.1)
+    }
+
+    /// The same where one of the columns holds words: its code has a number for each.
+    pub fn each_coded(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: &[&str],
+        code: &Code<'_>,
+        record: impl FnMut(&[f64]),
+    ) -> Result<usize, ReadError> {
+        Ok(read(source_name, input, (Some(wanted), Some(code)), record)?.1)
     }
 
     fn collected(
@@ -55,7 +66,7 @@ impl Records {
         wanted: Option<&[&str]>,
     ) -> Result<Records, ReadError> {
         let mut values = Vec::new();
-        let (names, _) = read(source_name, input, wanted, |record| {
+        let (names, _) = read(source_name, input, (wanted, None), |record| {
             values.extend_from_slice(record);
         })?;
         Ok(Records { names, values })
@@ -106,7 +117,7 @@ impl Records {
 fn read(
     source_name: &str,
     input: impl BufRead,
-    wanted: Option<&[&str]>,
+    (wanted, code): (Option<&[&str]>, Option<&Code<'_>>),
     mut record: impl FnMut(&[f64]),
 ) -> Result<(Vec<String>, usize), ReadError> {
     let mut lines = Lines {
@@ -144,7 +155,11 @@ fn read(
         }
         values.clear();
         for (&column, name) in columns.places.iter().zip(&columns.names) {
-            values.push(number(&fields[column], name, &lines)?);
+            let field = &fields[column];
+            values.push(match code {
+                Some(code) if code.column == name => code.of(field, &lines)?,
+                _ => number(field, name, &lines)?,
+            });
         }
         record(&values);
         count += 1;
@@ -153,6 +168,24 @@ fn read(
         return Err(lines.error(0, "there is a header, but no record below it"));
     }
     Ok((columns.names, count))
+}
+
+/// The number of a word, or what is wrong with it and what would be right.
+pub type Coded = Result<f64, (String, String)>;
+
+/// What the words of a column stand for.
+pub struct Code<'c> {
+    /// The column.
+    pub column: &'c str,
+    /// The number of each word.
+    pub number: &'c dyn Fn(&str) -> Coded,
+}
+
+impl Code<'_> {
+    fn of<R>(&self, field: &Field, lines: &Lines<R>) -> Result<f64, ReadError> {
+        (self.number)(&field.text)
+            .map_err(|(message, help)| lines.error(field.at, message).with_help(help))
+    }
 }
 
 /// The columns that are read: their names, and where they stand in a line.

@@ -116,7 +116,11 @@ fn exact_quantiles_keep_each_margin_and_cost_less() {
     assert!(exact < factor * (1.0 - 1e-3), "{exact} against {factor}");
     let text = report.to_string();
     assert!(text.contains("row by row; nothing is promised of all rows together"));
-    assert!(text.contains("infeasible, worst row"), "{text}");
+    assert!(text.contains("infeasible, each row"), "{text}");
+    assert!(text.contains("draws in the worst of 80 rows"), "{text}");
+    let above = report.empirical.probability() > eta;
+    assert_eq!(text.contains("exceeds it by chance"), above, "{text}");
+    assert!(!text.contains("MORE THAN CHANCE"), "{text}");
     // The worst of 80 rows, a false alarm in a million.
     let conveil::plan::Empirical::Drawn { interval, .. } = report.empirical else {
         panic!("several noises are measured by draws");
@@ -175,4 +179,22 @@ fn what_is_no_classifier_is_refused() {
         error.unwrap_err().to_string(),
         "record 2 has 2 features, the classifier 1"
     );
+}
+
+#[test]
+fn bounds_too_far_apart_are_refused_and_far_values_stay_numbers() {
+    let refused = Svm::of(2, vec![Feature::within("x", -1e308, 1e308)])
+        .build()
+        .unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the bounds of feature `x` are too far apart to scale by, found [-1e308, 1e308]: their difference must be below 1.7976931348623157e308"
+    );
+    let svm = Svm::of(2, vec![Feature::within("x", 0.0, 1e-3)])
+        .build()
+        .unwrap();
+    let theta = svm
+        .dataset(&[vec![1e308], vec![-1e308]], &[true, false])
+        .unwrap();
+    assert!(theta.iter().all(|v| v.is_finite()), "{theta:?}");
 }

@@ -1,6 +1,8 @@
 //! Specs of model `svm`: what is read, and what is said about a mistake.
 
-use conveil_read::spec::{Adjacency, Method, Model, Release, Sensitivity, SvmIntercept, read};
+use conveil_read::spec::{
+    Adjacency, Method, Model, Release, Sensitivity, SvmClass, SvmIntercept, read,
+};
 
 const SVM: &str = include_str!("../../../fuzz/seeds/spec/svm.toml");
 
@@ -14,7 +16,8 @@ fn a_classifier_is_read_whole() {
     let features: Vec<_> = svm.features.iter().map(|f| f.value.clone()).collect();
     assert_eq!(features[0].name, "wind");
     assert_eq!(features[1].bounds, (-50.0, 150.0));
-    assert_eq!((svm.label.positive, svm.label.negative), (1.0, 0.0));
+    assert_eq!(svm.label.positive, SvmClass::Number(1.0));
+    assert_eq!(svm.label.negative, SvmClass::Number(0.0));
     assert_eq!(
         (svm.lambda, svm.intercept),
         (0.05, SvmIntercept::Regularised)
@@ -35,6 +38,33 @@ fn a_classifier_is_read_whole() {
 }
 
 #[test]
+fn labels_may_be_words() {
+    let words = "positive = \"fail\", negative = \"ok\"";
+    let spec = read(
+        "spec.toml",
+        &SVM.replacen("positive = 1, negative = 0", words, 1),
+    )
+    .unwrap();
+    let Model::Svm(svm) = &spec.problem.model else {
+        panic!("{:?}", spec.problem.model);
+    };
+    assert_eq!(svm.label.positive, SvmClass::Word("fail".into()));
+    let of = |field: &str| svm.label.of(field);
+    assert_eq!((of("fail"), of("ok")), (Some(true), Some(false)));
+    assert_eq!((of("Fail"), of("1"), of("")), (None, None, None));
+    let spec = read("spec.toml", SVM).unwrap();
+    let Model::Svm(svm) = &spec.problem.model else {
+        panic!("{:?}", spec.problem.model);
+    };
+    // A number however it is written.
+    let of = |field: &str| svm.label.of(field);
+    assert_eq!(
+        (of("1.0"), of("0e0"), of("one")),
+        (Some(true), Some(false), None)
+    );
+}
+
+#[test]
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_classifiers() {
     for (piece, mistake, expected) in [
@@ -50,10 +80,22 @@ fn mistakes_in_classifiers() {
             "spec.toml:4:54: `negative` must differ from `positive`, found 1.0 for both"),
         ("positive = 1, negative = 0", "positive = -1",
             "spec.toml:4:9: `positive` must differ from `negative`, which is -1.0 unless it is given"),
+        ("positive = 1, negative = 0", "positive = \"fail\"",
+            "spec.toml:4:40: `positive` is a word, so `negative` must be given as a word too: which labels there are is stated, not learned from the data\n  help: label = { column = \"class\", positive = \"fail\", negative = \"…\" }"),
+        ("negative = 0", "negative = \"ok\"",
+            "spec.toml:4:54: `negative` is a word, so `positive` must be given as a word too: which labels there are is stated, not learned from the data\n  help: label = { column = \"class\", positive = \"…\", negative = \"ok\" }"),
+        ("positive = 1, negative = 0", "positive = \"ok\", negative = \"ok\"",
+            "spec.toml:4:57: `negative` must differ from `positive`, found \"ok\" for both"),
+        ("positive = 1", "positive = \" ok\"",
+            "spec.toml:4:40: `positive` must be a number or a word without blanks around it, found \" ok\""),
+        ("positive = 1", "positive = true",
+            "spec.toml:4:40: `positive` must be a number, found a boolean"),
         ("\"regularised\"", "\"free\"",
             "spec.toml:6:13: an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that\n  help: intercept = \"regularised\", or \"none\""),
         ("wind = [0.0, 25.0]", "wind = [25.0, 0.0]",
             "spec.toml:8:8: the bounds of `wind` must increase, found [25.0, 0.0]"),
+        ("wind = [0.0, 25.0]", "wind = [-1e308, 1e308]",
+            "spec.toml:8:8: the bounds of `wind` are too far apart to scale by, found [-1e308, 1e308]"),
         ("wind = [0.0, 25.0]", "wind = [25.0]",
             "spec.toml:8:8: the bounds of `wind` must be two numbers, found 1"),
         ("wind = [0.0, 25.0]", "class = [0.0, 1.0]",

@@ -86,6 +86,7 @@ fn own_source(training: Examples, test: Examples) -> Source {
     Source::Own {
         name: "mine".into(),
         features: vec!["a".into(), "b".into()],
+        bounds: None,
         training,
         test,
     }

@@ -27,6 +27,7 @@ impl RegressionBuilder {
                 .collect(),
             terms,
             missing: Vec::new(),
+            decision: None,
         }
     }
 }

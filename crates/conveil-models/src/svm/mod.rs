@@ -4,14 +4,16 @@
 //! bounds. Under noise each slack answers on its own (M9), so that training is an ordinary sum of hinges at every noise
 //! scale, and the certificate for regularised empirical risk covers what is released.
 
+mod meaning;
 mod score;
 
+pub use meaning::Classes;
 pub use score::{Score, noise_length, noise_ratio};
 
 use conveil::ask::{Adjacency, Query};
 use conveil::program::{
-    AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
-    Program, Sparse, Stage,
+    AffineMap, Cone, DataMap, Holds, Location, Meaning, NewConstraint, NewVariables, Parameter,
+    Place, Program, Sparse, Stage,
 };
 use conveil::{Error, Result};
 use std::collections::HashSet;
@@ -50,11 +52,22 @@ impl Feature {
         self.bounds
     }
 
+    /// The middle of the bounds, and half their distance.
+    fn scale(&self, low: f64, high: f64) -> (f64, f64) {
+        let half = 0.5 * high - 0.5 * low;
+        (low + half, half)
+    }
+
     /// The value in units of the bounds: −1 at the lower one, 1 at the upper one.
     fn scaled(&self, value: f64) -> f64 {
         match self.bounds {
             None => value,
-            Some((low, high)) => (2.0 * value - low - high) / (high - low),
+            Some((low, high)) => {
+                let (centre, half) = self.scale(low, high);
+                let scaled = (value - centre) / half;
+                // A value far beyond narrow bounds stays a number, to be clipped.
+                scaled.clamp(-f64::MAX, f64::MAX)
+            }
         }
     }
 }
@@ -96,6 +109,7 @@ pub struct SvmBuilder {
     lambda: f64,
     intercept: Intercept,
     labels: Labels,
+    classes: Classes,
 }
 
 impl SvmBuilder {
@@ -114,6 +128,12 @@ impl SvmBuilder {
     /// Whether labels are data.
     pub fn labels(mut self, labels: Labels) -> Self {
         self.labels = labels;
+        self
+    }
+
+    /// What the labels are called, for those who read the released weights.
+    pub fn classes(mut self, classes: Classes) -> Self {
+        self.classes = classes;
         self
     }
 
@@ -144,6 +164,15 @@ impl SvmBuilder {
                 return bad(format!(
                     "the bounds of feature `{}` must be finite and in order, found [{low}, {high}]",
                     feature.name
+                ));
+            }
+            if let Some((low, high)) = feature.bounds
+                && !(high - low).is_finite()
+            {
+                return bad(format!(
+                    "the bounds of feature `{}` are too far apart to scale by, found [{low:e}, {high:e}]: their difference must be below {:e}",
+                    feature.name,
+                    f64::MAX
                 ));
             }
         }
@@ -195,7 +224,7 @@ impl SvmBuilder {
                         triplets.push((i, n, 0.0));
                         let place = vec![Location::new(Place::A(i, n), 1.0)];
                         let named = Parameter::new(format!("record {} label", i + 1));
-                        parameters.push(bounded(named.at_all(place), true));
+                        parameters.push(named.at_all(place).either(-1.0, 1.0));
                     }
                 }
             }
@@ -274,6 +303,7 @@ impl Svm {
             lambda: 1e-3,
             intercept: Intercept::default(),
             labels: Labels::default(),
+            classes: Classes::default(),
         }
     }
 
@@ -410,5 +440,9 @@ impl DataMap for Svm {
 
     fn affine(&self) -> Option<&AffineMap> {
         Some(&self.map)
+    }
+
+    fn meaning(&self) -> Meaning {
+        self.parts.meaning()
     }
 }

@@ -40,7 +40,8 @@ impl Svm {
     }
 }
 
-/// The root of the expected squared noise on the hyperplane over its length without noise: above 1, noise decides.
+/// The root of the expected squared noise on the hyperplane over its length without noise: above 1, noise decides;
+/// infinite where every weight is 0.
 pub fn noise_ratio(plan: &Plan<'_>, decided: &Decided) -> f64 {
     let length = decided.answer.iter().map(|w| w * w).sum::<f64>().sqrt();
     noise_length(plan) / length

@@ -40,7 +40,7 @@ pub use query::{Query, Release, Shape, UnitGroup};
 pub use reference::{VariableRef, Weight};
 pub use regression::{Basis, Behaviour, Condition, Regression, RegressionLoss, Responses};
 pub use risk::{Objective, Risk, RiskForm, RiskLimit, VarianceControl, VarianceTerm};
-pub use svm::{Svm, SvmFeature, SvmIntercept, SvmLabel, SvmRecords};
+pub use svm::{Svm, SvmClass, SvmFeature, SvmIntercept, SvmLabel, SvmRecords};
 
 /// A spec that is consistent in itself.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,7 @@
 //! Model `svm`: the keys of `[problem]` and `[private]` that a support vector machine has.
 
+use std::fmt;
+
 use super::item::{Item, MAX_COUNT};
 use super::table::Table;
 use crate::spelling::quoted;
@@ -43,9 +45,47 @@ pub struct SvmLabel {
     /// `column`.
     pub column: Located<String>,
     /// `positive` (1).
-    pub positive: f64,
-    /// `negative` (-1): another value.
-    pub negative: f64,
+    pub positive: SvmClass,
+    /// `negative` (-1): another value of the same kind.
+    pub negative: SvmClass,
+}
+
+impl SvmLabel {
+    /// Whether a field of the column is the positive label; `None` where it is neither.
+    pub fn of(&self, field: &str) -> Option<bool> {
+        match (self.positive.is(field), self.negative.is(field)) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// A value of the label. Which ones occur is stated, never learned from the data.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SvmClass {
+    /// Fields that are this number.
+    Number(f64),
+    /// Fields that read like this, to the letter.
+    Word(String),
+}
+
+impl SvmClass {
+    fn is(&self, field: &str) -> bool {
+        match self {
+            SvmClass::Number(number) => field.parse::<f64>().is_ok_and(|found| found == *number),
+            SvmClass::Word(word) => field == word,
+        }
+    }
+}
+
+impl fmt::Display for SvmClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SvmClass::Number(number) => write!(f, "{number}"),
+            SvmClass::Word(word) => write!(f, "{word}"),
+        }
+    }
 }
 
 /// What becomes of the intercept.
@@ -114,32 +154,82 @@ fn read_label(item: Item) -> Result<SvmLabel, ReadError> {
     let mut table = item.table("`label`")?;
     table.known(&["column", "positive", "negative"])?;
     let column = table.required("column", "column = \"class\"")?.words()?;
-    let positive = match table.optional("positive") {
-        None => 1.0,
-        Some(value) => value.number()?,
+    let (positive, negative) = (table.optional("positive"), table.optional("negative"));
+    let class = |value: &Option<Item>, usual: f64| match value {
+        None => Ok(SvmClass::Number(usual)),
+        Some(value) => read_class(value),
     };
-    let negative = match table.optional("negative") {
-        None => -1.0,
-        Some(value) => {
-            let number = value.number()?;
-            if number == positive {
-                return Err(value.error(format!(
-                    "{value} must differ from `positive`, found {number:?} for both"
-                )));
-            }
-            number
+    let label = SvmLabel {
+        positive: class(&positive, 1.0)?,
+        negative: class(&negative, -1.0)?,
+        column,
+    };
+    match (&label.positive, &label.negative) {
+        (one, other) if one == other => Err(match &negative {
+            Some(value) => value.error(format!(
+                "{value} must differ from `positive`, found {} for both",
+                shown(one)
+            )),
+            None => item
+                .error("`positive` must differ from `negative`, which is -1.0 unless it is given"),
+        }),
+        (word @ SvmClass::Word(_), SvmClass::Number(_)) => {
+            let stated = positive.unwrap_or(item);
+            Err(one_word(
+                &stated,
+                "negative",
+                &label,
+                (&shown(word), "\"…\""),
+            ))
         }
+        (SvmClass::Number(_), word @ SvmClass::Word(_)) => {
+            let stated = negative.unwrap_or(item);
+            Err(one_word(
+                &stated,
+                "positive",
+                &label,
+                ("\"…\"", &shown(word)),
+            ))
+        }
+        _ => Ok(label),
+    }
+}
+
+/// Refuses a word as one label and a number as the other.
+fn one_word(
+    stated: &Item,
+    missing: &str,
+    label: &SvmLabel,
+    (positive, negative): (&str, &str),
+) -> ReadError {
+    stated
+        .error(format!(
+            "{stated} is a word, so `{missing}` must be given as a word too: which labels there are is stated, not learned from the data"
+        ))
+        .with_help(format!(
+            "label = {{ column = {:?}, positive = {positive}, negative = {negative} }}",
+            label.column.value
+        ))
+}
+
+/// A label as it is written in a spec.
+fn shown(class: &SvmClass) -> String {
+    match class {
+        SvmClass::Number(number) => format!("{number:?}"),
+        SvmClass::Word(word) => format!("{word:?}"),
+    }
+}
+
+fn read_class(value: &Item) -> Result<SvmClass, ReadError> {
+    let Ok(word) = value.text() else {
+        return value.number().map(SvmClass::Number);
     };
-    if positive == negative {
-        return Err(item.error(format!(
-            "`positive` must differ from `negative`, which is {negative:?} unless it is given"
+    if word.is_empty() || word != word.trim() || word.chars().any(char::is_control) {
+        return Err(value.error(format!(
+            "{value} must be a number or a word without blanks around it, found {word:?}"
         )));
     }
-    Ok(SvmLabel {
-        column,
-        positive,
-        negative,
-    })
+    Ok(SvmClass::Word(word.into()))
 }
 
 fn read_features(item: Item, label: &SvmLabel) -> Result<Vec<Located<SvmFeature>>, ReadError> {
@@ -157,7 +247,13 @@ fn read_features(item: Item, label: &SvmLabel) -> Result<Vec<Located<SvmFeature>
             )));
         }
         let (low, high) = match bounds.numbers()?[..] {
-            [low, high] if low < high => (low, high),
+            [low, high] if low < high && (high - low).is_finite() => (low, high),
+            [low, high] if low < high => {
+                return Err(bounds.error(format!(
+                    "the bounds of {} are too far apart to scale by, found [{low:e}, {high:e}]",
+                    quoted(name)
+                )));
+            }
             [low, high] => {
                 return Err(bounds.error(format!(
                     "the bounds of {} must increase, found [{low:?}, {high:?}]",

@@ -8,6 +8,7 @@ use conveil::audit::Audit;
 use conveil::chance::Feasibility;
 use conveil::noise::{Sampler, pair_samples_exact, pair_samples_paper};
 use conveil::plan::Plan;
+use conveil::program::DataMap;
 use conveil::sensitivity::Pairs;
 use conveil::solve::{self, Batch};
 use conveil_models::svm::{Feature, Intercept, Labels, Svm};
@@ -22,8 +23,8 @@ use crate::paper;
 /// Where the private records lie inside their public universe.
 const MEMBER: u64 = 9 << 40;
 
-/// Fresh pairs of a certificate, which is proven: enough to see how far it is from tight.
-const PROVEN: u64 = 5;
+/// Most fresh pairs of a certificate, which is proven: enough to see how far it is from tight.
+pub(super) const PROVEN: u64 = 20;
 
 /// All rows of a dataset.
 pub(super) fn rows(dataset: &Dataset, settings: &Settings, batch: &Batch<'_>) -> Result<Vec<Row>> {
@@ -31,7 +32,8 @@ pub(super) fn rows(dataset: &Dataset, settings: &Settings, batch: &Batch<'_>) ->
     if let Some(lambda) = settings.lambdas.first() {
         rows = Cell::new(dataset, settings, (Mode::Paper, *lambda), batch)?.rows(etas)?;
     }
-    if dataset.balanced || settings.full {
+    // The other modes need bounds that are public.
+    if dataset.bounds.is_some() && (dataset.balanced || settings.full) {
         let etas = match settings.full {
             true => etas.as_slice(),
             false => &etas[..1],
@@ -81,7 +83,8 @@ impl<'a> Cell<'a> {
             ),
             _ => (dataset.training.clone(), dataset.test.clone()),
         };
-        let named = dataset.features.iter().zip(&dataset.bounds);
+        let bounds = dataset.bounds.as_deref().unwrap_or(&ranges);
+        let named = dataset.features.iter().zip(bounds);
         let features = named.map(|(name, (low, high))| match mode {
             Mode::Paper => Feature::unbounded(name),
             _ => Feature::within(name, *low, *high),
@@ -108,7 +111,7 @@ impl<'a> Cell<'a> {
             }
             // ±1% of each feature's largest public value around public records, in units of half the public range.
             Mode::Calibrated => {
-                let one = dataset.bounds.iter().map(|(low, high)| {
+                let one = bounds.iter().map(|(low, high)| {
                     2.0 * settings.spread * low.abs().max(high.abs()) / (high - low)
                 });
                 let one: Vec<f64> = one.collect();
@@ -117,10 +120,7 @@ impl<'a> Cell<'a> {
                 let member = universe.sample(&mut Sampler::new(settings.seed, MEMBER));
                 (universe, member)
             }
-            Mode::Certified => {
-                let bounds = Universe::around(vec![0.0; data.len()], vec![1.0; data.len()])?;
-                (bounds, data)
-            }
+            Mode::Certified => (Universe::between_bounds(svm.parameters())?, data),
         };
         Ok(Cell {
             dataset,

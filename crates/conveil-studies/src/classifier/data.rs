@@ -13,9 +13,8 @@ pub(super) struct Dataset {
     pub(super) name: String,
     pub(super) balanced: bool,
     pub(super) features: Vec<String>,
-    /// Public bounds of the features: the range that demands are drawn from; of a user's records their own range, which
-    /// a study may look at and a release may not.
-    pub(super) bounds: Vec<(f64, f64)>,
+    /// Public bounds of the features: the range that demands are drawn from; of a user's records those that are stated.
+    pub(super) bounds: Option<Vec<(f64, f64)>>,
     pub(super) training: Examples,
     pub(super) test: Examples,
 }
@@ -27,6 +26,7 @@ pub(super) fn of(source: &Source, settings: &Settings, batch: &Batch<'_>) -> Res
         Source::Own {
             name,
             features,
+            bounds,
             training,
             test,
         } => {
@@ -34,7 +34,7 @@ pub(super) fn of(source: &Source, settings: &Settings, batch: &Batch<'_>) -> Res
                 name: name.clone(),
                 balanced: true,
                 features: features.clone(),
-                bounds: training.ranges(),
+                bounds: bounds.clone(),
                 training: training.clone(),
                 test: test.clone(),
             };
@@ -69,7 +69,7 @@ fn generated(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Resul
                 name: network.name().to_string(),
                 balanced: share == most,
                 features: features.clone(),
-                bounds: rays.bounds(drawn.width),
+                bounds: Some(rays.bounds(drawn.width)),
                 training: part(0..settings.records),
                 test: part(settings.records..count),
             };
@@ -85,6 +85,15 @@ fn check(dataset: &Dataset) -> Result<()> {
     let bad = |text: String| Err(Error::Input(format!("{name}: {text}")));
     if dataset.training.majority() >= 1.0 {
         return bad("the training records are of one class only".into());
+    }
+    if let Some(bounds) = &dataset.bounds
+        && bounds.len() != dataset.features.len()
+    {
+        return bad(format!(
+            "{} bounds for {} features",
+            bounds.len(),
+            dataset.features.len()
+        ));
     }
     let ranges = dataset.training.ranges();
     if let Some(j) = ranges.iter().position(|(low, high)| !(low < high)) {

@@ -29,6 +29,8 @@ pub enum Source {
         name: String,
         /// Names of the features.
         features: Vec<String>,
+        /// Their public bounds. Without them there is paper mode alone, which scales by the records' own range.
+        bounds: Option<Vec<(f64, f64)>>,
         /// Training records.
         training: Examples,
         /// Test records.
@@ -85,7 +87,7 @@ impl Default for Settings {
             gamma: 0.1,
             beta: 0.1,
             draws: 1000,
-            pairs: 10,
+            pairs: 30,
             search: 20,
             full: false,
             seed: 1,
@@ -188,7 +190,10 @@ pub struct Table {
 }
 
 /// What no row on a file of the user's may be taken for.
-const OWN_RANGE: &str = "your records are scaled by their own range, the calibrated universe lies around them, and calibrated rows take labels as public: the ε of these rows shows how much noise there would be, and is no guarantee for this file; `model = \"svm\"` takes public bounds and has one";
+const WITHOUT_BOUNDS: &str = "no calibrated and certified rows: they scale features by public bounds, and a file's own range is not public; add --bound NAME=LOW:HIGH,… for every feature. Paper rows scale by that range and move around the records themselves: their ε is no guarantee for this file";
+
+/// The same, with bounds.
+const WITH_BOUNDS: &str = "paper and calibrated rows move around your records, and take their labels as public: their ε shows how much noise there would be, and is no guarantee for this file; that of certified rows holds if the bounds, λ and the number of records were fixed without looking at the records. Nothing is released here: `model = \"svm\"` does that";
 
 /// Runs the study: makes the datasets, then all of them in parallel; the batch's progress counts datasets.
 pub fn run(sources: &[Source], settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
@@ -209,9 +214,15 @@ pub fn run(sources: &[Source], settings: &Settings, batch: &Batch<'_>) -> Result
         study: "classifier",
         settings: settings.clone(),
         rows,
-        notes: (sources.iter().any(|s| matches!(s, Source::Own { .. })))
-            .then(|| OWN_RANGE.into())
-            .into_iter()
-            .collect(),
+        notes: sources.iter().filter_map(note).collect(),
     })
+}
+
+/// What the rows of a source do not say.
+fn note(source: &Source) -> Option<String> {
+    match source {
+        Source::Network(_) => None,
+        Source::Own { bounds: None, .. } => Some(WITHOUT_BOUNDS.into()),
+        Source::Own { .. } => Some(WITH_BOUNDS.into()),
+    }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Table;
+use super::cell::PROVEN;
 use crate::percent_of;
 
 impl fmt::Display for Table {
@@ -80,8 +81,9 @@ impl fmt::Display for Table {
         }
         writeln!(
             f,
-            "\n−1 %: infeasible demands among the training records; major: what always answering the larger class scores;\naudited: the ε that {} fresh pairs keep, calibrated a share {} of them; within: percent of fresh pairs within ε;\nnoise: its length over that of the weights; paper: of its own datasets",
+            "\n−1 %: infeasible demands among the training records; major: what always answering the larger class scores;\naudited: the ε that {} fresh pairs keep ({} in certified mode), calibrated a share {} of them; within: percent of fresh pairs within ε;\nnoise: its length over that of the weights; paper: of its own datasets",
             settings.pairs,
+            settings.pairs.min(PROVEN),
             1.0 - settings.gamma
         )?;
         for note in &self.notes {

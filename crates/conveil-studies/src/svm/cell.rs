@@ -7,6 +7,7 @@ use conveil::audit::Audit;
 use conveil::chance::{Choice, Feasibility};
 use conveil::noise::{Factor, Law, Sampler, pair_samples_paper};
 use conveil::plan::Plan;
+use conveil::program::DataMap;
 use conveil::sensitivity::Pairs;
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
@@ -75,10 +76,7 @@ impl<'a> Cell<'a> {
         let data = svm.dataset(&training.features, &training.labels)?;
         let (universe, theta) = match mode {
             // The public bounds of every entry.
-            Mode::Certified => {
-                let box_ = Universe::around(vec![0.0; data.len()], vec![1.0; data.len()])?;
-                (box_, data)
-            }
+            Mode::Certified => (Universe::between_bounds(svm.parameters())?, data),
             Mode::Paper => {
                 let radius = vec![settings.radius; settings.records];
                 (Universe::discs(data.clone(), radius, 2)?, data)

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
+use crate::program::Parameter;
 use std::fmt;
 
 /// A public set of datasets. The centre is public; a universe around the private data is paper mode.
@@ -11,6 +12,8 @@ pub struct Universe {
     radius: Vec<f64>,
     /// Entries that share a disc; 1 for a box.
     dimension: usize,
+    /// Entries of a box that lie at one of their two ends, such as labels; none of a product of discs does.
+    two_valued: Vec<bool>,
 }
 
 impl Universe {
@@ -22,6 +25,23 @@ impl Universe {
     /// Runs of `dimension` entries, each run within a Euclidean disc (ball) of its radius around the centre.
     pub fn discs(centre: Vec<f64>, radius: Vec<f64>, dimension: usize) -> Result<Self> {
         Self::new(centre, radius, dimension)
+    }
+
+    /// All datasets between the public bounds of these parameters; those with two values take one of them.
+    pub fn between_bounds(parameters: &[Parameter]) -> Result<Self> {
+        let mut ends = Vec::with_capacity(parameters.len());
+        for parameter in parameters {
+            ends.push(parameter.bounds().ok_or_else(|| {
+                Error::input(format!("`{}` has no public bounds", parameter.name()))
+            })?);
+        }
+        let half = |(low, high): &(f64, f64)| 0.5 * (high - low);
+        let mut universe = Self::around(
+            ends.iter().map(|e| e.0 + half(e)).collect(),
+            ends.iter().map(half).collect(),
+        )?;
+        universe.two_valued = parameters.iter().map(Parameter::is_two_valued).collect();
+        Ok(universe)
     }
 
     fn new(centre: Vec<f64>, radius: Vec<f64>, dimension: usize) -> Result<Self> {
@@ -49,6 +69,7 @@ impl Universe {
             )));
         }
         Ok(Universe {
+            two_valued: vec![false; centre.len()],
             centre,
             radius,
             dimension,
@@ -70,16 +91,28 @@ impl Universe {
         &self.centre
     }
 
-    /// The same universe, larger or smaller around its centre.
+    /// The same universe, larger or smaller around its centre; entries with two values keep them.
     pub fn scaled(&self, factor: f64) -> Self {
         let mut other = self.clone();
-        other.radius.iter_mut().for_each(|r| *r *= factor);
+        for (part, radius) in other.radius.iter_mut().enumerate() {
+            if !self.two_valued[part * self.dimension] {
+                *radius *= factor;
+            }
+        }
         other
     }
 
-    /// The same sizes around another centre: paper mode only.
+    /// The same sizes around another centre: paper mode only. Entries with two values keep them.
     pub(crate) fn recentred(&self, centre: &[f64]) -> Result<Self> {
-        Self::new(centre.to_vec(), self.radius.clone(), self.dimension)
+        let mut centre = centre.to_vec();
+        if centre.len() == self.len() {
+            let own = self.two_valued.iter().zip(&self.centre);
+            let kept = centre.iter_mut().zip(own).filter(|(_, (two, _))| **two);
+            kept.for_each(|(to, (_, own))| *to = *own);
+        }
+        let mut other = Self::new(centre, self.radius.clone(), self.dimension)?;
+        other.two_valued = self.two_valued.clone();
+        Ok(other)
     }
 
     /// Whether the dataset is a member, up to the rounding of numbers as large as the centre's.
@@ -92,9 +125,18 @@ impl Universe {
             && (0..self.radius.len()).all(|part| {
                 let range = part * self.dimension..(part + 1) * self.dimension;
                 let offset: Vec<f64> = (range.clone()).map(|i| theta[i] - self.centre[i]).collect();
-                let rounding = rounding * crate::program::norm(&self.centre[range]);
-                crate::program::norm(&offset) <= self.radius[part] * (1.0 + 1e-12) + rounding
+                let rounding = rounding * crate::program::norm(&self.centre[range.clone()]);
+                let (size, radius) = (crate::program::norm(&offset), self.radius[part]);
+                let is_far =
+                    !self.two_valued[range.start] || size >= radius * (1.0 - 1e-12) - rounding;
+                is_far && size <= radius * (1.0 + 1e-12) + rounding
             })
+    }
+
+    /// The end of a two-valued entry on this side of its centre.
+    fn end(&self, i: usize, is_upper: bool) -> f64 {
+        let radius = self.radius[i];
+        self.centre[i] + if is_upper { radius } else { -radius }
     }
 
     /// The largest ‖θ − θ'‖₁ and ‖θ − θ'‖₂ between members.
@@ -130,6 +172,10 @@ impl Universe {
         let mut theta = self.centre.clone();
         for (part, radius) in self.radius.iter().enumerate() {
             let range = part * self.dimension..(part + 1) * self.dimension;
+            if self.two_valued[range.start] {
+                theta[range.start] = self.end(range.start, sampler.uniform() < 0.5);
+                continue;
+            }
             if self.dimension == 1 {
                 theta[range.start] += radius * (2.0 * sampler.uniform() - 1.0);
                 continue;
@@ -159,6 +205,10 @@ impl Universe {
         for (part, radius) in self.radius.iter().enumerate() {
             let range = part * self.dimension..(part + 1) * self.dimension;
             let offset: Vec<f64> = range.clone().map(|i| theta[i] - self.centre[i]).collect();
+            if self.two_valued[range.start] {
+                theta[range.start] = self.end(range.start, offset[0] >= 0.0);
+                continue;
+            }
             let size = crate::program::norm(&offset);
             if size > *radius {
                 for (i, o) in range.zip(&offset) {
@@ -169,11 +219,16 @@ impl Universe {
         theta
     }
 
-    /// The member that lies farthest in this direction; parts without a direction stay at the centre.
+    /// The member that lies farthest in this direction; parts without a direction stay at the centre, or at their upper
+    /// end where they have two values.
     pub(crate) fn extreme(&self, direction: &[f64]) -> Vec<f64> {
         let mut theta = self.centre.clone();
         for (part, radius) in self.radius.iter().enumerate() {
             let range = part * self.dimension..(part + 1) * self.dimension;
+            if self.two_valued[range.start] {
+                theta[range.start] = self.end(range.start, direction[range.start] >= 0.0);
+                continue;
+            }
             let size = crate::program::norm(&direction[range.clone()]);
             if size > 0.0 && size.is_finite() {
                 for i in range {
@@ -184,8 +239,18 @@ impl Universe {
         theta
     }
 
-    /// `to`, moved back along the segment from the member `from` until it is a member.
-    pub(crate) fn pull_inside(&self, from: &[f64], to: Vec<f64>) -> Vec<f64> {
+    /// `to`, moved back along the segment from the member `from` until it is a member. An entry with two values goes all
+    /// the way or not at all.
+    pub(crate) fn pull_inside(&self, from: &[f64], mut to: Vec<f64>) -> Vec<f64> {
+        let mut kept = from.to_vec();
+        for i in (0..to.len()).filter(|i| self.two_valued[*i]) {
+            if to[i] == self.end(i, true) || to[i] == self.end(i, false) {
+                kept[i] = to[i];
+            } else {
+                to[i] = from[i];
+            }
+        }
+        let from = &kept;
         if self.holds(&to, 0.0) {
             return to;
         }
@@ -222,7 +287,11 @@ impl fmt::Display for Universe {
             self.len(),
             shown(l1),
             shown(l2)
-        )
+        )?;
+        match self.two_valued.iter().filter(|two| **two).count() {
+            0 => Ok(()),
+            count => write!(f, ", {count} of them at one of two values"),
+        }
     }
 }
 
@@ -244,5 +313,44 @@ mod tests {
                 assert!(universe.contains(&universe.clamped(beyond)));
             }
         }
+    }
+
+    #[test]
+    fn an_entry_with_two_values_takes_no_other_and_takes_both() {
+        let features = Parameter::new("x").clipped(-1.0, 1.0);
+        let label = Parameter::new("y").either(-1.0, 1.0);
+        let parameters = [features.clone(), label.clone(), features, label];
+        let universe = Universe::between_bounds(&parameters).unwrap();
+        let is_label = |y: f64| y == 1.0 || y == -1.0;
+        let mut sampler = Sampler::new(5, 0);
+        let mut flips = 0;
+        let adjacency = crate::ask::Adjacency::OneRecord { len: 2 };
+        for _ in 0..200 {
+            let a = universe.sample(&mut sampler);
+            let b = adjacency.neighbour(&a, &universe, &mut sampler);
+            for theta in [&a, &b, &universe.scaled(0.5).sample(&mut sampler)] {
+                assert!(is_label(theta[1]) && is_label(theta[3]), "{theta:?}");
+                assert!(universe.contains(theta));
+            }
+            flips += usize::from(a[1] != b[1] || a[3] != b[3]);
+            // A step that is no flip leaves the label, a flip is taken whole, and the rest is pulled back alone.
+            let to = vec![3.0, 0.5 * a[1], a[2], -a[3]];
+            let pulled = universe.pull_inside(&a, to);
+            assert_eq!((pulled[1], pulled[3]), (a[1], -a[3]));
+            assert!(universe.contains(&pulled));
+        }
+        // Half of the drawn labels are flips: below 60 or above 140 of 200 has a probability under 1e-7.
+        assert!((60..=140).contains(&flips), "{flips}");
+        assert!(!universe.contains(&[0.0, 0.5, 0.0, 1.0]));
+        assert_eq!(
+            universe.clamped(vec![2.0, 0.2, 0.0, -9.0]),
+            [1.0, 1.0, 0.0, -1.0]
+        );
+        assert_eq!(
+            universe.extreme(&[0.0, -1.0, 1.0, 0.0]),
+            [0.0, -1.0, 1.0, 1.0]
+        );
+        let around = universe.recentred(&[0.5, 1.0, 0.0, -1.0]).unwrap();
+        assert!(is_label(around.sample(&mut sampler)[1]));
     }
 }

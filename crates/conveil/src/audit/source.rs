@@ -17,11 +17,7 @@ pub(super) fn universe(plan: &Plan<'_>, stated: Option<&Universe>) -> Result<Uni
                     open.name()
                 )));
             }
-            let ends = || parameters.iter().filter_map(|p| p.bounds());
-            Universe::around(
-                ends().map(|(low, high)| low + 0.5 * (high - low)).collect(),
-                ends().map(|(low, high)| 0.5 * (high - low)).collect(),
-            )?
+            Universe::between_bounds(parameters)?
         }
     };
     if found.len() != parameters.len() {

@@ -31,7 +31,7 @@ impl Method for NoiseAwareHinge {
 pub(crate) fn not_local(block: &str) -> Error {
     Error::refused(
         format!("the noise-aware hinge on `{block}`"),
-        "it serves losses alone: weights with a quadratic cost and noise of their own, and for each slack one row that it relaxes and one that keeps it from being negative, both with the same η",
-        "row by row",
+        "it serves losses alone: two released numbers or more, weights with a quadratic cost and noise of their own, and for each slack one row that it relaxes and one that keeps it from being negative, both with the same η",
+        "row by row, which is as tight where one number is released",
     )
 }

@@ -68,10 +68,21 @@ impl LaplaceSum {
         }
     }
 
+    /// The weights.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
     /// A t whose tail is at most η by the error bound, and within about 1e-9 of the least such.
     ///
     /// `proven` is an upper end known from theory; it is returned where nothing smaller passes.
     pub(super) fn upper_quantile(&self, eta: f64, proven: f64) -> f64 {
+        let quick = self.quick_quantile(eta, proven);
+        quick.unwrap_or_else(|| self.slow_quantile(eta, proven))
+    }
+
+    /// The same with a contour of its own for each t.
+    pub(super) fn slow_quantile(&self, eta: f64, proven: f64) -> f64 {
         let excess = |t: f64| self.tail(t).value.ln() - eta.ln();
         // The sum is less peaked than its largest term alone, so its quantile is at least ln(1/2η).
         let mut low = -(2.0 * eta).ln();
@@ -115,7 +126,7 @@ impl LaplaceSum {
     }
 
     /// ln M(u) for 0 ≤ u < 1.
-    fn ln_mgf(&self, u: f64) -> f64 {
+    pub(super) fn ln_mgf(&self, u: f64) -> f64 {
         -self.weights.iter().map(|b| ln_factor(*b, u)).sum::<f64>()
     }
 
@@ -234,7 +245,7 @@ struct Nodes {
 }
 
 /// u(z) = c + μ(sin φ (cosh z − 1) + i cos φ sinh z), φ = 30°.
-struct Hyperbola {
+pub(super) struct Hyperbola {
     crossing: f64,
     width: f64,
 }
@@ -244,37 +255,37 @@ const COS_BEND: f64 = 0.866_025_403_784_438_6;
 
 impl Hyperbola {
     /// The widest that keeps its poles (u = 0 and u = 1) at least 60° off the real z-axis.
-    fn between_poles(crossing: f64) -> Self {
+    pub(super) fn between_poles(crossing: f64) -> Self {
         let width = (crossing / (1.0 + SIN_BEND)).min((1.0 - crossing) / (1.0 - SIN_BEND));
         Hyperbola { crossing, width }
     }
 
     /// u(z) − c.
-    fn offset(&self, z: f64) -> (f64, f64) {
+    pub(super) fn offset(&self, z: f64) -> (f64, f64) {
         let half = (0.5 * z).sinh();
         let real = self.width * SIN_BEND * 2.0 * half * half;
         (real, self.width * COS_BEND * z.sinh())
     }
 
     /// du/dz.
-    fn derivative(&self, z: f64) -> (f64, f64) {
+    pub(super) fn derivative(&self, z: f64) -> (f64, f64) {
         let real = self.width * SIN_BEND * z.sinh();
         (real, self.width * COS_BEND * z.cosh())
     }
 }
 
 /// 1 − b²u² for real u.
-fn factor(b: f64, u: f64) -> f64 {
+pub(super) fn factor(b: f64, u: f64) -> f64 {
     (1.0 - b * u) * (1.0 + b * u)
 }
 
 /// ln(1 − b²u²) for real u.
-fn ln_factor(b: f64, u: f64) -> f64 {
+pub(super) fn ln_factor(b: f64, u: f64) -> f64 {
     (-b * u).ln_1p() + (b * u).ln_1p()
 }
 
 /// `scale`·p/q of complex numbers.
-fn quotient(p: (f64, f64), q: (f64, f64), scale: f64) -> (f64, f64) {
+pub(super) fn quotient(p: (f64, f64), q: (f64, f64), scale: f64) -> (f64, f64) {
     let inverse = scale / (q.0 * q.0 + q.1 * q.1);
     let real = (p.0 * q.0 + p.1 * q.1) * inverse;
     (real, (p.1 * q.0 - p.0 * q.1) * inverse)

@@ -12,6 +12,7 @@ mod truncated;
 
 // Weighted sums Σ aⱼζⱼ: exact quantiles (M5e) and factors for any weights (M5d).
 mod factor;
+mod laplace_quantile;
 mod laplace_sum;
 mod weighted;
 

@@ -94,6 +94,7 @@ impl Certified {
         let mut sampler = Sampler::new(super::MADE_UP, 0);
         let draw = |p: &crate::program::Parameter, u: f64| match (p.nominal_value(), p.bounds()) {
             (Some(nominal), _) => nominal,
+            (None, Some((low, high))) if p.is_two_valued() => [low, high][usize::from(u < 0.5)],
             (None, Some((low, high))) => low + u * (high - low),
             (None, None) => 1.0 + u,
         };

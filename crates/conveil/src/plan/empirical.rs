@@ -25,10 +25,28 @@ pub enum Empirical {
         draws: u64,
         /// Interval.
         interval: (f64, f64),
+        /// Of how many rows this is the worst, where each has a promise of its own: the largest of many counts lies
+        /// above its mean by chance, and the interval allows for that.
+        worst_of: Option<usize>,
     },
 }
 
 impl Empirical {
+    /// What the largest of many counts has to do with the promise for each row; nothing where it is not above it.
+    pub(super) fn beside(&self, certified: f64) -> &'static str {
+        match self {
+            Empirical::Drawn {
+                worst_of: Some(_),
+                interval,
+                ..
+            } if self.probability() > certified => match interval.0 <= certified {
+                true => ": the largest of so many counts exceeds it by chance",
+                false => ": MORE THAN CHANCE ALLOWS",
+            },
+            _ => "",
+        }
+    }
+
     /// The probability, or its estimate.
     pub fn probability(&self) -> f64 {
         match *self {
@@ -48,13 +66,16 @@ impl std::fmt::Display for Empirical {
                 infeasible,
                 draws,
                 interval,
-            } => write!(
-                f,
-                "{:.4}% of {draws} draws (between {:.4}% and {:.4}%)",
-                100.0 * *infeasible as f64 / *draws as f64,
-                100.0 * interval.0,
-                100.0 * interval.1
-            ),
+                worst_of,
+            } => {
+                let percent = 100.0 * *infeasible as f64 / *draws as f64;
+                write!(f, "{percent:.4}% of {draws} draws")?;
+                if let Some(rows) = worst_of {
+                    write!(f, " in the worst of {rows} rows")?;
+                }
+                let (low, high) = (100.0 * interval.0, 100.0 * interval.1);
+                write!(f, " (between {low:.4}% and {high:.4}%)")
+            }
         }
     }
 }
@@ -146,6 +167,7 @@ pub(super) fn violation(
             draws,
             // The worst of many rows: each has its part of the false alarms.
             interval: noise::clopper_pearson(worst, draws, 1e-6 / rows.len().max(1) as f64)?,
+            worst_of: Some(rows.len()),
         });
     }
     let infeasible: u64 = batch
@@ -174,5 +196,32 @@ pub(super) fn violation(
         infeasible,
         draws,
         interval: noise::clopper_pearson(infeasible, draws, 1e-6)?,
+        worst_of: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_many_rows_is_held_against_chance() {
+        let drawn = |infeasible, worst_of: Option<usize>| Empirical::Drawn {
+            infeasible,
+            draws: 10_000,
+            interval: noise::clopper_pearson(infeasible, 10_000, 1e-6 / 900.0).unwrap(),
+            worst_of,
+        };
+        // 5% of 10000 draws is 500 with a standard deviation of 22.
+        assert_eq!(drawn(490, Some(900)).beside(0.05), "");
+        let by_chance = ": the largest of so many counts exceeds it by chance";
+        assert_eq!(drawn(580, Some(900)).beside(0.05), by_chance);
+        assert_eq!(
+            drawn(750, Some(900)).beside(0.05),
+            ": MORE THAN CHANCE ALLOWS"
+        );
+        assert_eq!(drawn(750, None).beside(0.05), "");
+        let text = drawn(580, Some(900)).to_string();
+        assert!(text.starts_with("5.8000% of 10000 draws in the worst of 900 rows (between "));
+    }
 }

@@ -228,13 +228,14 @@ impl fmt::Display for CuratorReport {
         )?;
         writeln!(
             f,
-            "{} at most {:.4}% certified; measured {}",
+            "{} at most {:.4}% certified; measured {}{}",
             match self.budget.is_for_each_row() {
-                true => "infeasible, worst row ",
+                true => "infeasible, each row  ",
                 false => "infeasible            ",
             },
             100.0 * self.certified,
-            self.empirical
+            self.empirical,
+            self.empirical.beside(self.certified)
         )?;
         self.write_deviation(f)?;
         list(f, "answer before noise", &self.answer)?;

@@ -215,6 +215,7 @@ pub struct Parameter {
     at: Vec<Location>,
     bounds: Option<(f64, f64)>,
     nominal: Option<f64>,
+    two_valued: bool,
 }
 
 impl Parameter {
@@ -225,6 +226,7 @@ impl Parameter {
             at: Vec::new(),
             bounds: None,
             nominal: None,
+            two_valued: false,
         }
     }
 
@@ -238,6 +240,12 @@ impl Parameter {
     pub fn clipped(mut self, low: f64, high: f64) -> Self {
         self.bounds = Some((low, high));
         self
+    }
+
+    /// One of two public values, such as a label: nothing between them is drawn or searched.
+    pub fn either(mut self, low: f64, high: f64) -> Self {
+        self.two_valued = true;
+        self.clipped(low, high)
     }
 
     /// A public value that the private one is expected to be near: a forecast, last year's figure, a case file's number.
@@ -272,6 +280,11 @@ impl Parameter {
     /// Its public bounds.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         self.bounds
+    }
+
+    /// Whether its bounds are the only values that it takes.
+    pub fn is_two_valued(&self) -> bool {
+        self.two_valued
     }
 }
 

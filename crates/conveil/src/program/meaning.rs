@@ -38,6 +38,20 @@ pub struct Reading {
     pub terms: Vec<Term>,
     /// Weights of the same sum that are not released: without them it cannot be formed.
     pub missing: Vec<String>,
+    /// What the sign of the sum decides, for a classifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+}
+
+/// What is answered on either side of 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// What is told: the column of the label.
+    pub label: String,
+    /// Its value where the sum is positive.
+    pub positive: String,
+    /// Its value where the sum is negative.
+    pub negative: String,
 }
 
 /// A named quantity.
@@ -96,11 +110,15 @@ impl fmt::Display for Quantity {
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.value.name;
+        let is = match self.decision {
+            None => "is fitted by",
+            Some(_) => "is",
+        };
         match self.missing.as_slice() {
-            [] => writeln!(f, "{name} is fitted by the sum of weight × function:")?,
+            [] => writeln!(f, "{name} {is} the sum of weight × function:")?,
             missing => writeln!(
                 f,
-                "{name} is fitted by the sum of weight × function, of which {} not released ({}):",
+                "{name} {is} the sum of weight × function, of which {} not released ({}):",
                 match missing.len() {
                     1 => "1 weight is".to_string(),
                     many => format!("{many} weights are"),
@@ -110,6 +128,17 @@ impl fmt::Display for Reading {
         }
         for term in &self.terms {
             writeln!(f, "  {}: {}", term.weight, term.formula)?;
+        }
+        if let Some(decision) = &self.decision {
+            let Decision {
+                label,
+                positive,
+                negative,
+            } = decision;
+            return write!(
+                f,
+                "  {label} is {positive} where {name} > 0, and {negative} where {name} < 0"
+            );
         }
         let quantities = self.inputs.iter().chain([&self.value]);
         let each: Vec<String> = quantities.map(ToString::to_string).collect();

@@ -14,6 +14,7 @@ use crate::noise::{self, Law};
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
 use crate::solve::{CLOSE, Hinge, HingeForm, Residuals, Settings};
+use rayon::prelude::*;
 
 /// A program whose recourse is eliminated, by public structure.
 #[derive(Clone, Debug)]
@@ -142,17 +143,18 @@ impl LocalRecourse {
                 }
             }
         }
-        let rooms = (noise.chunks_exact(k).zip(&self.rooms))
-            .map(|(v, room)| {
-                Ok(match *room {
-                    Room::Norm(multiplier) => multiplier * norm(v),
-                    Room::Quantile(eta) => {
-                        let lattice = 1.5 * step * v.iter().map(|x| x.abs()).sum::<f64>();
-                        noise::weighted_upper_quantile(law, v, eta)? + lattice
-                    }
-                })
-            })
-            .collect::<Result<_>>()?;
+        let v = |i: usize| &noise[i * k..(i + 1) * k];
+        // A quantile for each run of equal records: public datasets repeat one.
+        let is_new = |&i: &usize| i == 0 || self.rooms[i] != self.rooms[i - 1] || v(i) != v(i - 1);
+        let firsts: Vec<usize> = (0..self.rooms.len()).filter(is_new).collect();
+        let found = (firsts.par_iter())
+            .map(|&i| room(self.rooms[i], v(i), (law, step)))
+            .collect::<Result<Vec<f64>>>()?;
+        let ends = firsts.iter().skip(1).copied().chain([self.rooms.len()]);
+        let runs = firsts.iter().zip(ends).zip(found);
+        let rooms = runs
+            .flat_map(|((first, end), kappa)| std::iter::repeat_n(kappa, end - first))
+            .collect();
         Ok(Records {
             columns,
             noise,
@@ -256,6 +258,17 @@ impl LocalRecourse {
             size: (d + 2 * self.form.losses.len(), 4 * self.form.losses.len()),
         }
     }
+}
+
+/// κ of a loss with noise v.
+fn room(room: Room, v: &[f64], (law, step): (&Law, f64)) -> Result<f64> {
+    Ok(match room {
+        Room::Norm(multiplier) => multiplier * norm(v),
+        Room::Quantile(eta) => {
+            let lattice = 1.5 * step * v.iter().map(|x| x.abs()).sum::<f64>();
+            noise::weighted_upper_quantile(law, v, eta)? + lattice
+        }
+    })
 }
 
 /// Whether what makes the form is public: the slacks' coefficients and costs, and the right-hand sides of their signs.
@@ -372,7 +385,7 @@ impl ConeCheck {
 mod tests {
     use super::*;
     use crate::ask::{Adjacency, Ask, Privacy, Query, Request};
-    use crate::chance::Feasibility;
+    use crate::chance::{Choice, Feasibility};
     use crate::plan::Plan;
     use crate::program::{AffineMap, Builder};
 
@@ -491,6 +504,29 @@ mod tests {
                 assert!(close(answer.objective, objective));
                 assert_eq!(own.pass(1e-7), !spoilt, "{own}");
             }
+        }
+    }
+
+    #[test]
+    fn runs_of_equal_records_share_the_room_that_each_has_alone() {
+        let map = classifier(7);
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(Privacy::laplace(2.0))
+            .sensitivity(Request::RegularisedErm)
+            .feasibility(Feasibility::each(0.05).method(Choice::NoiseAwareHinge));
+        let plan = Plan::new(&map, ask).unwrap();
+        let local = local(&plan, &map);
+        let (a, b) = ([0.3, -0.7, 1.0], [0.9, 0.2, -0.4]);
+        let records = [a, a, b, b, b, a, [0.0; 3]];
+        let program = map.at(&records.concat()).unwrap();
+        let step = plan.released().step();
+        let found = local.records(&program, (plan.law(), step)).unwrap();
+        assert_eq!(found.rooms.len(), 7);
+        for (kappa, record) in found.rooms.iter().zip(&records) {
+            let lattice = 1.5 * step * record.iter().map(|x| x.abs()).sum::<f64>();
+            let exact = noise::weighted_upper_quantile(plan.law(), record, 0.05).unwrap();
+            assert_eq!(*kappa, exact + lattice, "{record:?}");
         }
     }
 

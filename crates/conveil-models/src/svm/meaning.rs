@@ -1,0 +1,112 @@
+//! What a reader of released weights needs: the scaled features, the side of the hyperplane, the labels' names. All of it
+//! is public.
+
+use super::{Feature, INTERCEPT, Labels, SvmBuilder, weight_name};
+use conveil::program::{Decision, Meaning, Quantity, Reading, Subject, Term};
+use std::collections::BTreeMap;
+
+/// What the labels are called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Classes {
+    /// What is told: the column of the label.
+    pub label: String,
+    /// Its value for +1.
+    pub positive: String,
+    /// Its value for −1.
+    pub negative: String,
+}
+
+impl Default for Classes {
+    fn default() -> Self {
+        Classes {
+            label: "label".into(),
+            positive: "1".into(),
+            negative: "-1".into(),
+        }
+    }
+}
+
+impl SvmBuilder {
+    pub(super) fn meaning(&self) -> Meaning {
+        let quantity = |name: &str, bounds| Quantity {
+            name: name.into(),
+            unit: None,
+            bounds,
+        };
+        let mut terms: Vec<Term> = self.features.iter().map(Feature::term).collect();
+        if self.has_intercept() {
+            terms.push(Term {
+                weight: INTERCEPT.into(),
+                kind: "constant",
+                input: None,
+                numbers: BTreeMap::from([("value", -1.0)]),
+                formula: "−1".into(),
+            });
+        }
+        let Classes {
+            label,
+            positive,
+            negative,
+        } = self.classes.clone();
+        let (record, public) = match self.labels {
+            Labels::Private => (
+                "one record, its features and its label",
+                "the number of records and the names and bounds of the features",
+            ),
+            Labels::Public(_) => (
+                "the features of one record",
+                "the labels, the number of records and the names and bounds of the features",
+            ),
+        };
+        Meaning {
+            subject: Some(Subject {
+                entry: "one number of one record".into(),
+                record: record.into(),
+                all: "all records".into(),
+                public: public.into(),
+            }),
+            reading: Some(Reading {
+                value: quantity("score", None),
+                inputs: (self.features.iter())
+                    .map(|feature| quantity(&feature.name, feature.bounds))
+                    .collect(),
+                terms,
+                missing: Vec::new(),
+                decision: Some(Decision {
+                    label,
+                    positive,
+                    negative,
+                }),
+            }),
+        }
+    }
+}
+
+impl Feature {
+    /// The feature as its weight sees it.
+    fn term(&self) -> Term {
+        let name = &self.name;
+        let (numbers, formula) = match self.bounds {
+            None => (BTreeMap::new(), name.clone()),
+            Some((low, high)) => {
+                let (centre, half) = self.scale(low, high);
+                let moved = match centre {
+                    0.0 => name.clone(),
+                    c if c > 0.0 => format!("({name} − {c})"),
+                    c => format!("({name} + {})", -c),
+                };
+                (
+                    BTreeMap::from([("center", centre), ("scale", half)]),
+                    format!("{moved}/{half}, with {name} clipped to [{low}, {high}]"),
+                )
+            }
+        };
+        Term {
+            weight: weight_name(name),
+            kind: "scaled",
+            input: Some(name.clone()),
+            numbers,
+            formula,
+        }
+    }
+}
