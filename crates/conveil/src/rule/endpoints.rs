@@ -10,6 +10,9 @@ use crate::program::{Program, Sparse};
 use crate::solve::{self, Outcome, Settings};
 use std::collections::HashMap;
 
+/// How much more closely the rewritten program is solved where its answer fails the lifted one's check.
+const CLOSER: f64 = 0.01;
+
 /// The rewritten program and the way back.
 pub(crate) struct Endpoints<'a> {
     lifted: &'a Lifted,
@@ -73,10 +76,17 @@ impl<'a> Endpoints<'a> {
         })
     }
 
-    /// Solves the rewritten program; an answer counts only if it passes the check of the lifted program.
+    /// Solves the rewritten program; an answer counts only if it passes the check of the lifted program. A residual
+    /// there is one here times the ends of the box: what passes here may fail there, and is solved more closely.
     pub(crate) fn solve(&self, settings: &Settings) -> Option<Outcome> {
-        let back = match solve::solve(&self.program, settings) {
-            Outcome::Optimal(mut solution) => {
+        let closely = settings.tightened(CLOSER * settings.tolerance());
+        self.solve_to(settings, settings)
+            .or_else(|| self.solve_to(&closely, settings))
+    }
+
+    fn solve_to(&self, closely: &Settings, settings: &Settings) -> Option<Outcome> {
+        let back = match solve::solve(&self.program, closely) {
+            Outcome::Optimal(mut solution) | Outcome::Inaccurate(mut solution) => {
                 self.points_back(&mut solution.x);
                 self.multipliers_back(&mut solution.z);
                 Outcome::Optimal(solution)
@@ -90,7 +100,7 @@ impl<'a> Endpoints<'a> {
                 Outcome::Unbounded(d)
             }
             Outcome::Cancelled => return Some(Outcome::Cancelled),
-            Outcome::Inaccurate(_) | Outcome::Failed(_) => return None,
+            Outcome::Failed(_) => return None,
         };
         solve::recheck(self.lifted.program(), back, settings)
     }

@@ -38,11 +38,26 @@ const ATTEMPTS: [Attempt; 3] = [
 ];
 
 pub(super) fn solve(program: &Program, settings: &Settings) -> Outcome {
+    solve_by(program, settings, ATTEMPTS.iter())
+}
+
+/// The same, with data of unit size tried first: large networks need fewer attempts.
+pub(super) fn solve_rescaled(program: &Program, settings: &Settings) -> Outcome {
+    let (plain, rescaled) = ATTEMPTS.split_at(1);
+    let order = rescaled[..1].iter().chain(plain).chain(&rescaled[1..]);
+    solve_by(program, settings, order)
+}
+
+fn solve_by<'a>(
+    program: &Program,
+    settings: &Settings,
+    attempts: impl Iterator<Item = &'a Attempt>,
+) -> Outcome {
     blas_src::link();
     let mut best: Option<Solution> = None;
     let mut last_word = String::new();
     let mut iterations = 0;
-    for attempt in &ATTEMPTS {
+    for attempt in attempts {
         if settings.cancel().is_raised() {
             return Outcome::Cancelled;
         }
@@ -156,12 +171,14 @@ fn around(program: &Program, settings: &Settings, best: &Solution) -> Option<Sol
 /// A point near the optimum, to a few digits and unchecked: good enough to see which rows matter.
 pub(super) fn roughly(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
     blas_src::link();
-    let answer = run_to(program, settings, &ATTEMPTS[1], ROUGH).ok()?;
-    let is_near = matches!(
-        answer.status,
-        SolverStatus::Solved | SolverStatus::AlmostSolved
-    );
-    (is_near && answer.x.iter().all(|v| v.is_finite())).then_some(answer.x)
+    ATTEMPTS[..2].iter().find_map(|attempt| {
+        let answer = run_to(program, settings, attempt, ROUGH).ok()?;
+        let is_near = matches!(
+            answer.status,
+            SolverStatus::Solved | SolverStatus::AlmostSolved
+        );
+        (is_near && answer.x.iter().all(|v| v.is_finite())).then_some(answer.x)
+    })
 }
 
 struct Answer {

@@ -12,7 +12,7 @@ const MANY: usize = 20_000;
 const ROUNDS: usize = 12;
 
 /// A row whose slack is below this share of its limit joins with those that are violated: it may bind next.
-const NEAR: f64 = 0.05;
+const NEAR: f64 = 0.2;
 
 /// A violation below this share of the limit is the roughness of a rough solve.
 const ROUGH: f64 = 1e-3;
@@ -55,8 +55,8 @@ impl<'p> WorkingSet<'p> {
         let mut iterations = 0;
         for _ in 0..ROUNDS {
             let (restricted, rows) = self.restricted();
-            match clarabel::solve(&restricted, settings) {
-                Outcome::Optimal(found) => {
+            match clarabel::solve_rescaled(&restricted, settings) {
+                Outcome::Optimal(found) | Outcome::Inaccurate(found) => {
                     iterations += found.iterations;
                     let slack = self.program.slack(&found.x);
                     if self.left_out().any(|i| slack[i] < 0.0) {
@@ -77,7 +77,7 @@ impl<'p> WorkingSet<'p> {
                     self.take(&against)?;
                 }
                 Outcome::Cancelled => return Some(Outcome::Cancelled),
-                Outcome::Inaccurate(_) | Outcome::Failed(_) => return None,
+                Outcome::Failed(_) => return None,
             }
         }
         None
@@ -167,14 +167,17 @@ impl<'p> WorkingSet<'p> {
     ) -> Option<Outcome> {
         let z = self.spread(&found.z, rows);
         let residuals = Residuals::of(self.program, &found.x, &z);
-        residuals.pass(settings.tolerance()).then(|| {
-            Outcome::Optimal(Solution {
-                z,
-                residuals,
-                iterations,
-                ..found
-            })
-        })
+        let whole = Solution {
+            z,
+            residuals,
+            iterations,
+            ..found
+        };
+        match residuals.pass(settings.tolerance()) {
+            true => Some(Outcome::Optimal(whole)),
+            false if settings.insists() => None,
+            false => Some(Outcome::Inaccurate(whole)),
+        }
     }
 }
 
