@@ -1,6 +1,7 @@
 //! After the solve (M7): x̄ is moved onto Ax̄ = b, and X onto QX = T and AX = 0, so that the decision carries the
 //! released number and meets every balance to rounding, not to the solver's tolerance.
 
+use crate::program::Sparse;
 use crate::rule::Lifted;
 use crate::solve::{Residuals, Settings, Solution};
 
@@ -25,15 +26,12 @@ pub(super) fn on_the_equalities(
         .a()
         .entries()
         .for_each(|(_, j, v)| reach[j] += v * v);
-    let forward = |x: &[f64]| -> Vec<f64> {
-        let mut image = program.a().times(x);
-        image.truncate(count);
-        image
-    };
+    let entries: Vec<(usize, usize, f64)> =
+        (program.a().entries()).filter(|e| e.0 < count).collect();
+    let equalities = Sparse::assemble(count, program.columns(), &entries);
+    let forward = |x: &[f64]| equalities.times(x);
     let back = |y: &[f64]| -> Vec<f64> {
-        let mut padded = y.to_vec();
-        padded.resize(program.rows(), 0.0);
-        let image = program.a().transpose_times(&padded);
+        let image = equalities.transpose_times(y);
         let each = image.iter().zip(&reach);
         each.map(|(v, r)| if *r > 0.0 { v / r } else { 0.0 })
             .collect()
@@ -47,9 +45,7 @@ pub(super) fn on_the_equalities(
         return solution;
     }
     let mut sizes = vec![0.0; count];
-    for (i, j, v) in program.a().entries().filter(|e| e.0 < count) {
-        sizes[i] += v * v / reach[j];
-    }
+    (entries.iter()).for_each(|(i, j, v)| sizes[*i] += v * v / reach[*j]);
     let scales = row_sizes(lifted, &solution.x);
     let floor: f64 = (scales.iter().zip(&sizes))
         .filter(|(_, size)| **size > 0.0)

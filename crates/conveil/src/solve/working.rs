@@ -17,6 +17,9 @@ const NEAR: f64 = 0.2;
 /// A violation below this share of the limit is the roughness of a rough solve.
 const ROUGH: f64 = 1e-3;
 
+/// Fewer than these are left to the close solves.
+const FEW: usize = 10;
+
 /// The outcome by a working set; `None` where there is nothing to gain or the set grows too large.
 pub(super) fn solve(program: &Program, settings: &Settings) -> Option<Outcome> {
     WorkingSet::new(program, MANY)?.solve(settings)
@@ -90,11 +93,15 @@ impl<'p> WorkingSet<'p> {
                 break;
             };
             let slack = self.program.slack(&x);
-            let violated = |i: usize| slack[i] < -ROUGH * self.program.b()[i].abs();
-            if !self.left_out().any(violated) {
+            let violated = |i: &usize| slack[*i] < -ROUGH * self.program.b()[*i].abs();
+            let violated = self.left_out().filter(violated).count();
+            if violated == 0 {
                 break;
             }
             self.take(&self.near(&slack))?;
+            if violated < FEW {
+                break;
+            }
         }
         Some(())
     }
