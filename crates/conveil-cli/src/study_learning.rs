@@ -73,10 +73,15 @@ pub(crate) struct ClassifierArguments {
     #[arg(long, value_name = "FILE.csv", requires = "train")]
     test: Option<PathBuf>,
     /// The column of the label in your files, with two values of which the larger is +1 [default: the last column]
-    #[arg(long, value_name = "COLUMN", requires = "train")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        requires = "train",
+        conflicts_with = "networks"
+    )]
     label: Option<String>,
     /// Public bounds of every feature of your files; without them there is paper mode alone
-    #[arg(long, value_name = "NAME=LOW:HIGH,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = bound, requires = "train")]
+    #[arg(long, value_name = "NAME=LOW:HIGH,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = bound, requires = "train", conflicts_with = "networks")]
     bound: Vec<Bound>,
     /// Shares of infeasible demands, a dataset for each; the largest is the balanced one
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = share, default_value = "0.05,0.25,0.5")]

@@ -203,12 +203,15 @@ pub(crate) fn note(inputs: &Inputs, model: &Model, datasets: &Datasets, terminal
     }
 }
 
+/// A value this little outside its bounds is there by rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// What the curator should know about the private values.
 fn remarks(inputs: &Inputs, map: &dyn DataMap, theta: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
     for (parameter, &value) in map.parameters().iter().zip(theta) {
         if let Some((low, high)) = parameter.bounds()
-            && !(low..=high).contains(&value)
+            && (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
         {
             remarks.push(format!(
                 "the value of `{}` lies outside its public bounds and is clipped to [{low}, {high}]",

@@ -566,3 +566,58 @@ fn formulas_of_a_model_are_the_functions_it_fits() {
     assert_eq!(reading.value.bounds, None);
     assert_eq!(reading.inputs[0].unit.as_deref(), Some("m/s"));
 }
+
+/// A loss in percent is of the squared residuals: not of a number that a shift of all responses changes.
+#[test]
+fn a_loss_in_percent_is_of_the_residuals() {
+    let model = |shift: f64| {
+        Regression::of(speeds(200), "power")
+            .basis(Basis::Constant)
+            .basis(Basis::linear("speed"))
+            .condition(increasing(&[4.0, 8.0]))
+            .within(-40.0, 40.0 + shift)
+            .build()
+            .unwrap()
+    };
+    let y = powers(&speeds(200), 5);
+    let mut seen = Vec::new();
+    for shift in [0.0, 30.0] {
+        let model = model(shift);
+        let y: Vec<f64> = y.iter().map(|v| v + shift).collect();
+        let plan = certified(&model);
+        let curated = plan.curate(&y).unwrap();
+        let report = curated.report();
+        let weights = solved(&model, &y);
+        let half = 0.5 * model.norm_loss(&weights, &y).powi(2);
+        assert!((report.optimum - half).abs() < 1e-6 * half, "{shift}");
+        // Under noise: the mean over the map's own draws.
+        let decided = curated.decided();
+        let mut sampler = Sampler::new(17, 0);
+        let draws = 20_000;
+        let mut sum = 0.0;
+        for _ in 0..draws {
+            let zeta: Vec<f64> = (0..2)
+                .map(|_| plan.law().std_dev() * sampler.unit_normal())
+                .collect();
+            let moved = decided.recourse.apply(&zeta);
+            let w: Vec<f64> = decided
+                .mean
+                .iter()
+                .zip(&moved)
+                .map(|(a, b)| a + b)
+                .collect();
+            sum += 0.5 * model.norm_loss(&w, &y).powi(2);
+        }
+        let mean = sum / f64::from(draws);
+        let percent = report.loss_percent.unwrap();
+        let drawn = 100.0 * (mean / half - 1.0);
+        assert!((percent - drawn).abs() < 0.05 * drawn, "{percent} {drawn}");
+        let table = compare(&plan, &y, 100, 3, &Batch::new()).unwrap();
+        assert!((table.optimum - half).abs() < 1e-6 * half);
+        let program = table.rows.iter().find(|r| r.strategy == "program");
+        seen.push((percent, program.unwrap().loss_percent.unwrap()));
+    }
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-4 * a.abs();
+    assert!(close(seen[0].0, seen[1].0), "{seen:?}");
+    assert!(close(seen[0].1, seen[1].1), "{seen:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use conveil::plan::{Decided, Plan};
+use conveil::plan::{Correction, Decided, Plan};
 use serde::Serialize;
 
 use crate::card::{Named, json};
@@ -28,6 +28,9 @@ pub struct Decision {
     answer: Vec<Named>,
     decision: Vec<Named>,
     noise: Vec<f64>,
+    /// What the decision was made for, where that is not the data as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correction: Option<Correction>,
 }
 
 impl Decision {
@@ -69,6 +72,7 @@ impl Decision {
             answer: Named::all(query.labels().iter().cloned(), answer),
             decision: Named::all((0..own).map(|j| program.variable_name(j)), &x),
             noise,
+            correction: decided.correction.clone().filter(|c| !c.at_the_data),
         })
     }
 
@@ -91,6 +95,16 @@ impl Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "DECISION: {}", self.note)?;
+        if let Some(correction) = &self.correction {
+            writeln!(
+                f,
+                "NOT for the data as they are, but for data {:.6} away; of the released number {:.6} is the price of that, not a cost of this decision",
+                correction.distance, correction.paid
+            )?;
+            for (name, datum, corrected) in &correction.moved {
+                writeln!(f, "  made for {name} = {corrected:.6}, not {datum:.6}")?;
+            }
+        }
         for Named { name, value } in &self.decision {
             writeln!(f, "  {name} = {value}")?;
         }

@@ -289,6 +289,25 @@ fn an_enveloped_decision_carries_the_released_number_too() {
                 correction.distance
             };
             assert!((carried - need + off).abs() < 1e-6, "{carried}");
+            // Who carries it out is told what it is for, and why it costs less than the answer.
+            let (text, json) = (
+                released.decision().to_string(),
+                released.decision().to_json(),
+            );
+            assert_eq!(text.contains("NOT for the data as they are"), !at_the_data);
+            assert_eq!(json.contains("\"correction\""), !at_the_data, "{json}");
+            if !at_the_data {
+                assert!((correction.paid - 2.5 * correction.distance).abs() < 1e-9);
+                assert!(text.contains("made for need = "), "{text}");
+                assert!(text.contains("not 25.000000"), "{text}");
+                let report = released.report().unwrap().to_string();
+                assert!(
+                    report.contains("the answer holds the price of it"),
+                    "{report}"
+                );
+            }
+            let card = released.card().to_string();
+            assert!(card.contains("holds the price of a correction"), "{card}");
         }
     }
 }

@@ -106,7 +106,9 @@ impl Room {
         }
         let width = extents.iter().fold(0.0f64, |m, e| m.max(*e));
         if radius <= THIN * width {
-            return Err(flat());
+            return Err(Error::Input(format!(
+                "the polytope has no interior to speak of: its largest ball has radius {radius:.2e}, less than a millionth of its width {width:.2e}"
+            )));
         }
         Ok(Room {
             centre,

@@ -13,6 +13,8 @@ pub struct Correction {
     pub distance: f64,
     /// The same from the data clipped to their public bounds: what the envelope's price was paid for.
     pub priced: f64,
+    /// The envelope's price of it: the answer holds it beside what the decision itself costs.
+    pub paid: f64,
     /// The entries that moved: name, datum as it is, corrected datum.
     pub moved: Vec<(String, f64, f64)>,
     /// The decision is for the data themselves, to rounding: nothing was clipped, and no correction was needed or one
@@ -36,7 +38,7 @@ pub(super) fn clipped(map: &dyn DataMap, theta: &[f64]) -> Result<Vec<Clipped>> 
     let counted = map.clipped(theta)?;
     let each = map.parameters().iter().zip(theta.iter().zip(counted));
     Ok(each
-        .filter(|(_, (datum, counted))| *datum != counted)
+        .filter(|(_, (datum, counted))| is_moved(**datum, *counted))
         .map(|(parameter, (datum, counted_as))| Clipped {
             name: parameter.name().to_string(),
             datum: *datum,
@@ -47,6 +49,10 @@ pub(super) fn clipped(map: &dyn DataMap, theta: &[f64]) -> Result<Vec<Clipped>> 
 
 /// A difference of a datum and its corrected value below this share is rounding.
 const ROUNDING: f64 = 1e-9;
+
+fn is_moved(datum: f64, counted: f64) -> bool {
+    (datum - counted).abs() > ROUNDING * (1.0 + datum.abs())
+}
 
 /// M8a: the value is v_π either way, but a price that ties with π lets θ̃ stray from θ. The decision at θ̃ = θ is taken
 /// where its proven value is the same.
@@ -91,12 +97,13 @@ pub(super) fn break_ties(
     let entries = plain.map().parameters().iter();
     let moved: Vec<(String, f64, f64)> = entries
         .zip(theta.iter().zip(corrected))
-        .filter(|(_, (a, b))| (*a - *b).abs() > ROUNDING * (1.0 + a.abs()))
+        .filter(|(_, (a, b))| is_moved(**a, **b))
         .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
         .collect();
     decided.correction = Some(Correction {
         distance,
         priced,
+        paid: envelope.price() * priced,
         at_the_data: (is_counted && counted == theta) || moved.is_empty(),
         moved,
     });

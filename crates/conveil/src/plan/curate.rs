@@ -96,13 +96,15 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
     let optimum_at_the_data = match &themselves {
         None => None,
         Some(program) => match solve::solve_checked(program, released.settings()) {
-            Ok(solution) => Some(solution.objective),
+            Ok(solution) => Some(solution.objective + plan.model().left_out(theta)),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => None,
         },
     };
     let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
-    let mut report = CuratorReport::new(plan, &own, &optimum, empirical, seconds);
+    let left_out = plan.model().left_out(&plan.model().clipped(theta)?);
+    let objectives = (own.objective + left_out, optimum.objective + left_out);
+    let mut report = CuratorReport::new(plan, &own, objectives, empirical, seconds);
     report.clipped = clipped;
     report.infeasible_at_the_data = at_the_data;
     report.optimum_at_the_data = optimum_at_the_data;

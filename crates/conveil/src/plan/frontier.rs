@@ -71,7 +71,8 @@ pub fn frontier(
     batch: &Batch<'_>,
 ) -> Result<Frontier> {
     let program = map.at(theta)?;
-    let optimum = solve::solve_checked(&program, &ask.settings)?.objective;
+    let left_out = map.left_out(&map.clipped(theta)?);
+    let optimum = solve::solve_checked(&program, &ask.settings)?.objective + left_out;
     let vary = |value: f64| -> Result<Ask> {
         let ask = ask.clone();
         Ok(match axis {
@@ -137,8 +138,8 @@ pub fn frontier(
         row.scale = Some(plan.law().scale());
         match plan.released().at(theta) {
             Ok(decided) => {
-                let loss = decided.objective - optimum;
-                row.objective = Some(decided.objective);
+                let loss = decided.objective + left_out - optimum;
+                row.objective = Some(decided.objective + left_out);
                 row.loss = Some(loss);
                 row.loss_percent = (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs());
             }

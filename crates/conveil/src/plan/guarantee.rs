@@ -137,6 +137,8 @@ pub struct Guarantee {
     enveloped: bool,
     /// Some data are clipped to public bounds first.
     clipped: bool,
+    /// Slacks give way to the noise in closed form.
+    gives_way: bool,
     /// Standard deviation of the noise on each released number, where T ≠ I.
     shaped: Option<Vec<f64>>,
     /// What the private numbers are, where the model says so.
@@ -179,6 +181,7 @@ impl Guarantee {
                 .map(|c| c.name().to_string())
                 .collect(),
             enveloped: released.plain().is_some(),
+            gives_way: released.has_local_recourse(),
             clipped: (released.map().parameters().iter()).any(|p| p.bounds().is_some()),
             shaped: (!released.shape().is_identity()).then(|| {
                 let rows = (0..released.shape().noises()).map(|i| released.shape().row(i));
@@ -320,6 +323,9 @@ impl Guarantee {
                 short(1.0 - certified, 9)
             )
         };
+        if self.gives_way {
+            text += "; losses give way, so every answer is admissible, and this is about how large each loss is planned to be";
+        }
         if !names.is_empty() {
             text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
         }
@@ -327,7 +333,7 @@ impl Guarantee {
             text += "; data outside their public bounds count as clipped to them";
         }
         if self.enveloped {
-            text += "; this is for data within the envelope's correction, and whether a correction was made is private";
+            text += "; this is for data within the envelope's correction, and whether a correction was made is private; the released number holds the price of a correction beside the cost of the decision";
         }
         if confidence < 1.0 {
             text += &format!(

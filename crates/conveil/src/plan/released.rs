@@ -375,7 +375,9 @@ impl<'m> ReleasedMap<'m> {
             if !proven.error.is_finite() || (proven.error <= target && !misses(&proven)) {
                 break;
             }
-            let rank = |proven: &Proven| (misses(proven), proven.error);
+            // What is required comes first: a proof in hand is not given up.
+            let required = precision.tolerance;
+            let rank = |proven: &Proven| (proven.error > required, misses(proven), proven.error);
             let better = [false, true].into_iter().find_map(|nearby| {
                 let better = refined(lifted_program, &solution, &solver, nearby)?;
                 let better = on_the_equalities(lifted, better, &self.settings);

@@ -3,7 +3,6 @@
 use super::{Decided, Empirical, Plan};
 use crate::chance::Budget;
 use crate::digits::{counted, decimals};
-use crate::solve::Solution;
 use serde::Serialize;
 use std::fmt;
 
@@ -64,7 +63,7 @@ impl CuratorReport {
     pub(super) fn new(
         plan: &Plan<'_>,
         decided: &Decided,
-        optimum: &Solution,
+        (objective, optimum): (f64, f64),
         empirical: Empirical,
         seconds: (f64, f64),
     ) -> Self {
@@ -83,16 +82,15 @@ impl CuratorReport {
                 std_dev * crate::program::norm(&row)
             })
             .collect();
-        let loss = decided.objective - optimum.objective;
+        let loss = objective - optimum;
         let budget = plan.guarantee().budget().clone();
         CuratorReport {
             private: true,
             objective_kind: plan.ask().risk.describe(),
-            optimum: optimum.objective,
-            objective: decided.objective,
+            optimum,
+            objective,
             loss,
-            loss_percent: (optimum.objective.abs() > 1e-9)
-                .then(|| 100.0 * loss / optimum.objective.abs()),
+            loss_percent: (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs()),
             answer: plan
                 .released()
                 .query()
@@ -177,6 +175,13 @@ impl CuratorReport {
                         false => ", the clipping included",
                     }
                 )?;
+                if correction.paid > 0.0 {
+                    writeln!(
+                        f,
+                        "  the answer holds the price of it, {:.6}, beside what the decision costs",
+                        correction.paid
+                    )?;
+                }
                 for (name, datum, corrected) in correction.moved.iter().take(SHOWN) {
                     writeln!(f, "  {name:<28} {datum:>16.6} to {corrected:.6}")?;
                 }

@@ -29,6 +29,8 @@ struct Ground<'p, 'm> {
     judge: Judge,
     x: Vec<f64>,
     optimum: f64,
+    /// What the objective leaves out of the loss: percentages count it in.
+    left_out: f64,
     answer: Vec<f64>,
     /// The feasible answers of the program that is worked on.
     interval: Option<(f64, f64)>,
@@ -57,6 +59,7 @@ pub fn compare(
     let ground = Ground {
         answer: released.query().apply(&solution.x),
         optimum: solution.objective,
+        left_out: plan.model().left_out(&plan.model().clipped(theta)?),
         x: solution.x,
         plan,
         released,
@@ -91,7 +94,7 @@ pub fn compare(
         )
     }));
     let eta = plan.guarantee().budget().eta();
-    let found = Comparison::new(ground.optimum, ground.interval, rows, eta);
+    let found = Comparison::new(ground.optimum + ground.left_out, ground.interval, rows, eta);
     Ok(found.with_notes(corrected, !ground.judge.is_at_the_data, notes))
 }
 
@@ -121,7 +124,8 @@ impl Ground<'_, '_> {
     }
 
     fn percent(&self, loss: f64) -> Option<f64> {
-        (self.optimum.abs() > 1e-9).then(|| 100.0 * loss / self.optimum.abs())
+        let whole = (self.optimum + self.left_out).abs();
+        (whole > 1e-9).then(|| 100.0 * loss / whole)
     }
 
     /// Draw number `index`: the same ζ for every strategy.

@@ -114,6 +114,12 @@ pub trait DataMap: Send + Sync {
         Meaning::default()
     }
 
+    /// What the objective leaves out of the user's loss at θ: a constant of the data, such as ½‖y‖² of squared
+    /// residuals. Reports count it in, so that a loss in percent means something. For the curator alone.
+    fn left_out(&self, _theta: &[f64]) -> f64 {
+        0.0
+    }
+
     /// Length of θ.
     fn len(&self) -> usize {
         self.parameters().len()
@@ -168,6 +174,10 @@ impl<T: DataMap + ?Sized> DataMap for &T {
 
     fn meaning(&self) -> Meaning {
         (**self).meaning()
+    }
+
+    fn left_out(&self, theta: &[f64]) -> f64 {
+        (**self).left_out(theta)
     }
 }
 

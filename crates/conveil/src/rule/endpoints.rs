@@ -25,10 +25,12 @@ pub(crate) struct Endpoints<'a> {
 }
 
 impl<'a> Endpoints<'a> {
-    /// Rewrites; `None` where there is nothing to gain: several noises, no free recourse, a quadratic objective.
+    /// Rewrites; `None` where there is nothing to gain: several noises, no free recourse, a quadratic
+    /// objective, coordinates of its own.
     pub(crate) fn new(lifted: &'a Lifted, rule: &Rule, set: BoxSet) -> Option<Self> {
         let program = lifted.program();
-        if rule.noises() != 1 || rule.free().is_empty() || program.p().nnz() > 0 {
+        let is_framed = program.frame().is_some();
+        if rule.noises() != 1 || rule.free().is_empty() || program.p().nnz() > 0 || is_framed {
             return None;
         }
         let columns: Vec<(usize, usize)> = rule

@@ -146,6 +146,11 @@ impl Envelope {
         &self.query
     }
 
+    /// π.
+    pub(crate) fn price(&self) -> f64 {
+        self.price
+    }
+
     /// The norm in which corrections are priced.
     pub(crate) fn correction_norm(&self) -> Norm {
         self.norm
