@@ -63,7 +63,12 @@ pub(super) fn on_the_equalities(
         }
         (x, left) = (moved, rest);
     }
-    let residuals = Residuals::of(program, &x, &solution.z);
+    let mut residuals = Residuals::of(program, &x, &solution.z);
+    if program.p().nnz() == 0 {
+        // The multipliers are the same, and so is what was found of them.
+        (residuals.dual, residuals.dual_scale) =
+            (solution.residuals.dual, solution.residuals.dual_scale);
+    }
     if !(left < before) || !residuals.pass(settings.tolerance()) {
         return solution;
     }

@@ -7,7 +7,7 @@
 use super::{Lifted, Rule};
 use crate::chance::BoxSet;
 use crate::program::{Program, Sparse};
-use crate::solve::{self, Outcome, Settings};
+use crate::solve::{self, Outcome, Residuals, Settings};
 use std::collections::HashMap;
 
 /// How much more closely the rewritten program is solved where its answer fails the lifted one's check.
@@ -78,8 +78,9 @@ impl<'a> Endpoints<'a> {
         })
     }
 
-    /// Solves the rewritten program; an answer counts only if it passes the check of the lifted program. A residual
-    /// there is one here times the ends of the box: what passes here may fail there, and is solved more closely.
+    /// Solves the rewritten program; an answer counts only if it passes the check of the lifted program, its dual
+    /// residual measured at the ends of the box: that of X would be the same times the noise, and hang on its unit.
+    /// What passes here but not there is solved more closely.
     pub(crate) fn solve(&self, settings: &Settings) -> Option<Outcome> {
         let closely = settings.tightened(CLOSER * settings.tolerance());
         self.solve_to(settings, settings)
@@ -91,7 +92,16 @@ impl<'a> Endpoints<'a> {
             Outcome::Optimal(mut solution) | Outcome::Inaccurate(mut solution) => {
                 self.points_back(&mut solution.x);
                 self.multipliers_back(&mut solution.z);
-                Outcome::Optimal(solution)
+                let program = self.lifted.program();
+                let at_the_ends = solution.residuals;
+                solution.objective = program.objective(&solution.x);
+                solution.residuals = Residuals {
+                    dual: at_the_ends.dual,
+                    dual_scale: at_the_ends.dual_scale,
+                    ..Residuals::of(program, &solution.x, &solution.z)
+                };
+                let passes = solution.residuals.pass(settings.tolerance());
+                return passes.then_some(Outcome::Optimal(solution));
             }
             Outcome::Infeasible(mut z) => {
                 self.multipliers_back(&mut z);
@@ -221,9 +231,15 @@ mod tests {
         let settings = Settings::default();
         let set = released.design().sole_box(0).unwrap();
         let rewritten = super::Endpoints::new(&lifted, released.rule(), set).unwrap();
+        let answer = rewritten.solve(&settings);
+        if let Some(Outcome::Optimal(found)) = &answer {
+            // Point and multipliers are those of the lifted program itself, its dual residual included.
+            let own = solve::Residuals::of(lifted.program(), &found.x, &found.z);
+            assert!(own.worst() < 1e-6, "{own}");
+        }
         (
             solve::solve(lifted.program(), &settings),
-            rewritten.solve(&settings),
+            answer,
             lifted.program().a().nnz(),
             rewritten.program.a().nnz(),
         )
