@@ -16,8 +16,8 @@ struct Attempt {
     careful: bool,
 }
 
-/// Where the optimum roughly is.
-const ROUGH: f64 = 1e-4;
+/// Where the optimum roughly is: to this, or nothing after so many iterations.
+const ROUGH: (f64, u32) = (1e-4, 60);
 
 const ATTEMPTS: [Attempt; 3] = [
     Attempt {
@@ -171,14 +171,12 @@ fn around(program: &Program, settings: &Settings, best: &Solution) -> Option<Sol
 /// A point near the optimum, to a few digits and unchecked: good enough to see which rows matter.
 pub(super) fn roughly(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
     blas_src::link();
-    ATTEMPTS[..2].iter().find_map(|attempt| {
-        let answer = run_to(program, settings, attempt, ROUGH).ok()?;
-        let is_near = matches!(
-            answer.status,
-            SolverStatus::Solved | SolverStatus::AlmostSolved
-        );
-        (is_near && answer.x.iter().all(|v| v.is_finite())).then_some(answer.x)
-    })
+    let answer = run_to(program, settings, &ATTEMPTS[1], ROUGH).ok()?;
+    let is_near = matches!(
+        answer.status,
+        SolverStatus::Solved | SolverStatus::AlmostSolved
+    );
+    (is_near && answer.x.iter().all(|v| v.is_finite())).then_some(answer.x)
 }
 
 struct Answer {
@@ -190,14 +188,15 @@ struct Answer {
 
 fn run(program: &Program, settings: &Settings, attempt: &Attempt) -> Result<Answer, String> {
     let tolerance = (settings.tolerance() * attempt.share).clamp(1e-12, 1e-8);
-    run_to(program, settings, attempt, tolerance)
+    let iterations = if attempt.rescaled { 500 } else { 200 };
+    run_to(program, settings, attempt, (tolerance, iterations))
 }
 
 fn run_to(
     program: &Program,
     settings: &Settings,
     attempt: &Attempt,
-    tolerance: f64,
+    (tolerance, iterations): (f64, u32),
 ) -> Result<Answer, String> {
     let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // x = size·y: b/size, objective times weight.
@@ -220,7 +219,7 @@ fn run_to(
     let mut own = DefaultSettings::<f64> {
         verbose: false,
         max_threads: 1,
-        max_iter: if attempt.rescaled { 500 } else { 200 },
+        max_iter: iterations,
         tol_gap_abs: tolerance,
         tol_gap_rel: tolerance,
         tol_feas: tolerance,
