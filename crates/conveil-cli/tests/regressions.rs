@@ -69,7 +69,10 @@ fn the_optimum_is_that_of_the_normal_equations() {
     let sxy: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
     let det = n * sxx - sx * sx;
     let (a, b) = ((sy * sxx - sx * sxy) / det, (n * sxy - sx * sy) / det);
-    let optimum = -0.5 * (a * sy + b * sxy);
+    // ½‖y − Φw‖² + ½λ‖w‖²
+    let residuals = x.iter().zip(&y).map(|(x, y)| y - a - b * x);
+    let squares: f64 = residuals.map(|r| r * r).sum();
+    let optimum = 0.5 * squares + 0.05 * (a * a + b * b);
     let found = report["optimum"].as_f64().unwrap();
     assert!((found - optimum).abs() < 1e-7, "{found} {optimum}");
     assert_eq!(report["private"], Value::Bool(true));
