@@ -71,8 +71,9 @@ impl Mode {
     }
 }
 
-/// Explains an ask on a dataset; one whose sensitivity is sampled on the deterministic map as paper mode. Values found this way depend on the data: a plan built from them is not covered by
-/// its guarantee unless they were going to be chosen anyway.
+/// Explains an ask on a dataset; one whose sensitivity is sampled on the deterministic map as paper mode. Values found
+/// this way depend on the data: a plan built from them is not covered by its guarantee unless they were going to be
+/// chosen anyway.
 pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanation> {
     // A certificate may find in public that the noise fits no dataset; sampled pairs, that no scale is enough.
     let mut unattainable = None;
