@@ -103,7 +103,7 @@ pub(super) fn break_ties(
     decided.correction = Some(Correction {
         distance,
         priced,
-        paid: envelope.price() * priced,
+        paid: envelope.price_in_the_answer() * priced,
         at_the_data: (is_counted && counted == theta) || moved.is_empty(),
         moved,
     });

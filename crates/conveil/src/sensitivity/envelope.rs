@@ -146,9 +146,9 @@ impl Envelope {
         &self.query
     }
 
-    /// π.
-    pub(crate) fn price(&self) -> f64 {
-        self.price
+    /// π in the unit of the answer, which may be a multiple of the value.
+    pub(crate) fn price_in_the_answer(&self) -> f64 {
+        self.query.value_factor.unwrap_or(1.0) * self.price
     }
 
     /// The norm in which corrections are priced.
