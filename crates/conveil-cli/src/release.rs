@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
-use conveil_read::spec::{SampledMap, Sensitivity};
+use conveil_read::spec::{SampledMap, Sensitivity, Strategy};
 use conveil_release::ledger::{self, Budget, Charges, Ledger, NotDurable};
 use conveil_release::{Released, charge, not_private};
 
@@ -30,6 +30,7 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let inputs = Inputs::open(&releasing.common.spec)?;
     let model = Model::new(&inputs)?;
+    refuse_decision(releasing, &inputs)?;
     if releasing.not_private {
         study(releasing, &inputs, &model, terminal, cancel)
     } else {
@@ -56,6 +57,19 @@ fn release(
     }
     terminal.say_timings();
     Ok(())
+}
+
+/// Noise on the answer has no decision to write.
+fn refuse_decision(releasing: &Releasing, inputs: &Inputs) -> Result<(), Failure> {
+    let strategy = &inputs.spec.feasibility.strategy;
+    if releasing.decision.is_none() || strategy.value == Strategy::Program {
+        return Ok(());
+    }
+    let error = strategy.error(
+        &inputs.spec_name,
+        "`--decision` needs strategy `program`: here the noise is on the answer, and no decision carries it",
+    );
+    Err(error.with_help("the card has the whole answer").into())
 }
 
 /// One charge, one answer.
@@ -199,8 +213,8 @@ impl<'i> Series<'i> {
         released: &Released,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
-        if let Some(file) = files.decision {
-            file.write(released.decision())?;
+        if let (Some(file), Some(decision)) = (files.decision, released.decision()) {
+            file.write(decision)?;
         }
         let (inputs, model, decided) = (self.inputs, self.model, released.decided());
         if let Some(file) = files.report {

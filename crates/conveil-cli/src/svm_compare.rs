@@ -118,7 +118,7 @@ impl SvmComparison {
             && best.accuracy_mean > rows[0].accuracy_mean
         {
             notes.push(format!(
-                "plain noise on weights trained with λ = {} serves better than program perturbation at λ = {}: where only the weights are needed, the simpler method wins here",
+                "plain noise on weights trained with λ = {} serves better than program perturbation at λ = {}: where only the weights are needed, the simpler method wins here (strategy = \"output\" in [feasibility])",
                 best.lambda, rows[0].lambda
             ));
         }

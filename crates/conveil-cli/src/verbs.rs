@@ -3,6 +3,7 @@
 use conveil::plan::{self, Plan};
 use conveil::program::DataMap;
 use conveil::solve::Cancel;
+use conveil_read::spec::Strategy;
 
 use crate::arguments::{Common, Curating, Over, Study, Sweep};
 use crate::check::Check;
@@ -67,7 +68,10 @@ pub(crate) fn solve(
 
 /// All strategies on the same noise.
 pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let (inputs, model, theta) = opened(&study.curating, terminal)?;
+    let (mut inputs, model, theta) = opened(&study.curating, terminal)?;
+    promised(&inputs, "a comparison with program perturbation")?;
+    // Every strategy is compared, whichever the spec has chosen.
+    inputs.spec.feasibility.strategy.value = Strategy::Program;
     let plan = terminal.stage("plan", || planned(&inputs, &model, terminal, cancel))?;
     warn(&plan, terminal);
     let draws = study.draws.unwrap_or(inputs.spec.study.draws as u64);
@@ -262,12 +266,22 @@ pub(crate) fn warn(plan: &Plan<'_>, terminal: &Terminal) {
     }
 }
 
+/// η, which a spec for noise on the answer may leave out.
+fn promised(inputs: &Inputs, what: &str) -> Result<f64, Failure> {
+    let feasibility = &inputs.spec.feasibility;
+    feasibility.eta.ok_or_else(|| {
+        let error = (feasibility.strategy).error(&inputs.spec_name, format!("{what} needs `eta`"));
+        let help = "add it to [feasibility]: the release leaves it alone";
+        error.with_help(help).into()
+    })
+}
+
 /// A geometric grid around the spec's own value.
 fn grid(inputs: &Inputs, over: Over) -> Result<Vec<f64>, Failure> {
     let spec = &inputs.spec;
     let centre = match over {
         Over::Epsilon => spec.privacy.epsilon,
-        Over::Eta => spec.feasibility.eta,
+        Over::Eta => promised(inputs, "a frontier over eta")?,
         Over::Alpha => {
             let adjacency = &spec.private.adjacency;
             adjacency.value.alpha().ok_or_else(|| {

@@ -10,7 +10,7 @@ use conveil_read::Located;
 use conveil_read::spec::{
     Adjacency, BlockEta, Calibration, Factor, Feasibility, FeasibilityBlock, Mechanism, Method,
     Objective, Private, Release, Risk, RiskForm, SampleSize, SampledMap, Sensitivity, Shape, Spec,
-    Split, Universe, VariableRef, VarianceControl, Weight,
+    Split, Strategy, Universe, VariableRef, VarianceControl, Weight,
 };
 
 use crate::failure::Failure;
@@ -40,6 +40,11 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         })
         .privacy(privacy(spec))
         .sensitivity(sensitivity(name, spec, model)?)
+        .strategy(match spec.feasibility.strategy.value {
+            Strategy::Program => ask::Strategy::Program,
+            Strategy::Output => ask::Strategy::Output,
+            Strategy::Projected => ask::Strategy::Projected,
+        })
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
@@ -269,9 +274,11 @@ fn feasibility(
         Split::Optimise => chance::Split::Optimise,
         Split::LowerShare(share) => chance::Split::LowerShare(share),
     };
-    let promise = match wish.each {
-        true => chance::Feasibility::each(wish.eta),
-        false => chance::Feasibility::eta(wish.eta),
+    let promise = match (wish.eta, wish.each) {
+        // Noise on the answer promises nothing.
+        (None, _) => chance::Feasibility::default(),
+        (Some(eta), true) => chance::Feasibility::each(eta),
+        (Some(eta), false) => chance::Feasibility::eta(eta),
     };
     let mut feasibility = promise
         .method(choice(wish.method.value, wish.factor.value))

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use conveil::ask::Strategy;
 use conveil::plan::Plan;
 use conveil::program::Reading;
 use serde::Serialize;
@@ -60,7 +61,10 @@ pub struct Card {
     format: &'static str,
     private: bool,
     stamps: Vec<String>,
+    strategy: Strategy,
     answer: Vec<Named>,
+    /// The noisy answer, where `answer` is its projection.
+    before_projection: Option<Vec<Named>>,
     mechanism: &'static str,
     epsilon: f64,
     delta: f64,
@@ -83,7 +87,12 @@ pub struct Card {
 }
 
 impl Card {
-    pub(crate) fn new(plan: &Plan<'_>, answer: &[f64], standing: &Standing<'_>) -> Card {
+    /// From the noisy answer and what is published of it.
+    pub(crate) fn new(
+        plan: &Plan<'_>,
+        (noisy, answer): (&[f64], &[f64]),
+        standing: &Standing<'_>,
+    ) -> Card {
         let (guarantee, released) = (plan.guarantee(), plan.released());
         let (privacy, basis) = (guarantee.privacy(), guarantee.basis());
         let (shape, labels) = (released.shape(), released.query().labels());
@@ -123,7 +132,10 @@ impl Card {
             format: FORMAT,
             private: matches!(standing, Standing::Charged(_)) && basis.is_private(),
             stamps,
+            strategy: guarantee.strategy(),
             answer: Named::all(labels.iter().cloned(), answer),
+            before_projection: (guarantee.strategy() == Strategy::Projected)
+                .then(|| Named::all(labels.iter().cloned(), noisy)),
             mechanism: privacy.mechanism(),
             epsilon: privacy.epsilon(),
             delta: privacy.delta(),
@@ -152,6 +164,11 @@ impl Card {
     /// The released numbers.
     pub fn answer(&self) -> &[Named] {
         &self.answer
+    }
+
+    /// The noisy numbers themselves, where the released ones are their projection.
+    pub fn before_projection(&self) -> Option<&[Named]> {
+        self.before_projection.as_deref()
     }
 
     /// Whether a claim of privacy stands behind it.
@@ -192,6 +209,12 @@ impl fmt::Display for Card {
         for Named { name, value } in &self.answer {
             writeln!(f, "  {name} = {value}")?;
         }
+        if let Some(noisy) = &self.before_projection {
+            writeln!(f, "before it was projected onto the constraints:")?;
+            for Named { name, value } in noisy {
+                writeln!(f, "  {name} = {value}")?;
+            }
+        }
         writeln!(f, "privacy: {}", self.privacy)?;
         writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;
         if let Some(protects) = &self.protects {
@@ -212,6 +235,9 @@ impl fmt::Display for Card {
                 f,
                 "  times T = [{rows}]; scale, step and sensitivity are those of T⁻¹ times the answer"
             )?;
+        }
+        if self.strategy != Strategy::Program {
+            writeln!(f, "strategy: {}", self.strategy.name())?;
         }
         writeln!(f, "feasibility: {}", self.feasibility)?;
         if let Some(reading) = &self.reading {

@@ -31,7 +31,7 @@
 //! ledger.init("limits-2026", &Budget::new(1.0, 0.0)?)?;
 //! let released = conveil_release::release(&plan, &[5.0], &mut ledger, "limits-2026")?;
 //! println!("{}", released.card()); // public
-//! let decision = released.decision(); // private: x(ζ̂), and its cost is the released number
+//! let decision = released.decision().unwrap(); // private: x(ζ̂), and its cost is the released number
 //! assert!((decision.values()[0].value - released.card().answer()[0].value).abs() < 1e-9);
 //! // The budget is spent: no second answer.
 //! assert!(conveil_release::release(&plan, &[5.0], &mut ledger, "limits-2026").is_err());

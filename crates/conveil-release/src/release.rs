@@ -1,6 +1,6 @@
 //! The release: check what is public, charge, solve, draw, write (M7, "Order").
 
-use conveil::ask::Privacy;
+use conveil::ask::{Privacy, Strategy};
 use conveil::noise::Sampler;
 use conveil::plan::{CuratorReport, Decided, Plan};
 use dashu::integer::IBig;
@@ -177,10 +177,16 @@ impl Solved {
         source: &mut Source,
         standing: &Standing<'_>,
     ) -> Result<Released> {
-        let answer = self.draw(source)?;
+        let noisy = self.draw(source)?;
+        // Noise on the answer leaves nothing to carry out but the answer.
+        let decision = match plan.guarantee().strategy() {
+            Strategy::Program => Some(Decision::new(plan, &self.decided, &noisy)?),
+            Strategy::Output | Strategy::Projected => None,
+        };
+        let answer = plan.published(&noisy)?;
         Ok(Released {
-            decision: Decision::new(plan, &self.decided, &answer)?,
-            card: Card::new(plan, &answer, standing),
+            decision,
+            card: Card::new(plan, (&noisy, &answer), standing),
             report: self.report,
             decided: self.decided,
         })
@@ -191,7 +197,7 @@ impl Solved {
 #[derive(Clone, Debug)]
 pub struct Released {
     card: Card,
-    decision: Decision,
+    decision: Option<Decision>,
     report: Option<CuratorReport>,
     decided: Decided,
 }
@@ -202,9 +208,9 @@ impl Released {
         &self.card
     }
 
-    /// What carries the released number out: private.
-    pub fn decision(&self) -> &Decision {
-        &self.decision
+    /// What carries the released number out: private. None where the noise is on the answer alone.
+    pub fn decision(&self) -> Option<&Decision> {
+        self.decision.as_ref()
     }
 
     /// The rule behind the decision: private.

@@ -226,6 +226,7 @@ fn the_decision_carries_the_released_number() {
                 let released = charged.without_report().release(&model.theta(0.6)).unwrap();
                 let x: Vec<f64> = released
                     .decision()
+                    .unwrap()
                     .values()
                     .iter()
                     .map(|n| n.value)
@@ -238,8 +239,8 @@ fn the_decision_carries_the_released_number() {
                         "{model:?}: {off}"
                     );
                 }
-                assert!(released.decision().to_string().contains("PRIVATE"));
-                assert!(released.decision().to_json().contains("\"private\": true"));
+                assert!(released.decision().unwrap().to_string().contains("PRIVATE"));
+                assert!(released.decision().unwrap().to_json().contains("\"private\": true"));
                 assert!(released.report().is_none());
             }
         }
@@ -271,6 +272,7 @@ fn an_enveloped_decision_carries_the_released_number_too() {
             );
             let x: Vec<f64> = released
                 .decision()
+                .unwrap()
                 .values()
                 .iter()
                 .map(|v| v.value)
@@ -291,8 +293,8 @@ fn an_enveloped_decision_carries_the_released_number_too() {
             assert!((carried - need + off).abs() < 1e-6, "{carried}");
             // Who carries it out is told what it is for, and why it costs less than the answer.
             let (text, json) = (
-                released.decision().to_string(),
-                released.decision().to_json(),
+                released.decision().unwrap().to_string(),
+                released.decision().unwrap().to_json(),
             );
             assert_eq!(text.contains("NOT for the data as they are"), !at_the_data);
             assert_eq!(json.contains("\"correction\""), !at_the_data, "{json}");

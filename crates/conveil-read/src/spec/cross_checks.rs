@@ -539,7 +539,9 @@ fn check_blocks(spec: &Spec, name: &str) -> Result<(), ReadError> {
             BlockEta::Rows(shares) => shares.iter().sum(),
         };
         // Shares that were computed as fractions of η may exceed it by a rounding.
-        if total > eta * (1.0 + 1e-9) {
+        if let Some(eta) = eta
+            && total > eta * (1.0 + 1e-9)
+        {
             return Err(share.error(
                 name,
                 format!("the block's eta, {total:?}, exceeds that of [feasibility], {eta:?}"),

@@ -8,8 +8,10 @@ use crate::{Located, ReadError};
 /// The chance constraint, Pr(feasible) ≥ 1 − η, and how it is kept (M5).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feasibility {
-    /// `eta`: η in (0, ½).
-    pub eta: f64,
+    /// `strategy` (`program`).
+    pub strategy: Located<Strategy>,
+    /// `eta`: η in (0, ½). Not needed where the noise is on the answer: `compare` alone reads it there.
+    pub eta: Option<f64>,
     /// `rows` (`joint`): whether η is for all rows together, or `each` for every row by itself.
     pub each: bool,
     /// `method` (`auto`).
@@ -50,6 +52,18 @@ pub enum BlockEta {
     Whole(f64),
     /// One number in (0, ½) per row.
     Rows(Vec<f64>),
+}
+
+/// What is done with the noise (M13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// `program`: program perturbation.
+    #[default]
+    Program,
+    /// `output`: noise on the answer.
+    Output,
+    /// `projected`: the same, projected onto the public feasible set.
+    Projected,
 }
 
 /// A method of M5.
@@ -118,13 +132,40 @@ pub enum SampleSize {
     Paper,
 }
 
+/// The keys that say how η is kept.
+const KEPT_BY: [&str; 8] = [
+    "rows", "method", "split", "factor", "size", "beta", "seed", "block",
+];
+
 /// Reads `[feasibility]`.
 pub(super) fn read(mut table: Table) -> Result<Feasibility, ReadError> {
     table.known(&[
-        "eta", "rows", "method", "split", "factor", "size", "beta", "seed", "block",
+        "strategy", "eta", "rows", "method", "split", "factor", "size", "beta", "seed", "block",
     ])?;
+    let strategy = match table.optional("strategy") {
+        None => table.locate(Strategy::default()),
+        Some(item) => item.locate(item.choice(&[
+            ("program", Strategy::Program),
+            ("output", Strategy::Output),
+            ("projected", Strategy::Projected),
+        ])?),
+    };
+    let eta = match strategy.value {
+        Strategy::Program => Some(table.required("eta", "eta = 0.01")?),
+        Strategy::Output | Strategy::Projected => table.optional("eta"),
+    };
+    if eta.is_none() {
+        for key in KEPT_BY {
+            if let Some(item) = table.optional(key) {
+                return Err(item
+                    .error(format!("`{key}` says how η is kept, and there is no `eta`"))
+                    .with_help("leave it out; or add `eta`, for `compare`"));
+            }
+        }
+    }
     Ok(Feasibility {
-        eta: table.required("eta", "eta = 0.01")?.below_half()?,
+        strategy,
+        eta: eta.map(|eta| eta.below_half()).transpose()?,
         each: match table.optional("rows") {
             None => false,
             Some(rows) => rows.choice(&[("joint", false), ("each", true)])?,

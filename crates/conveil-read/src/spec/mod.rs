@@ -28,7 +28,9 @@ use crate::position::Source;
 use table::Table;
 
 pub use ellipsoid::{Ellipsoid, EllipsoidDeterminant, NormalsSource, OffsetsSource};
-pub use feasibility::{BlockEta, Factor, Feasibility, FeasibilityBlock, Method, SampleSize, Split};
+pub use feasibility::{
+    BlockEta, Factor, Feasibility, FeasibilityBlock, Method, SampleSize, Split, Strategy,
+};
 pub use grid::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, NetworkSource, PrivateLoads,
 };

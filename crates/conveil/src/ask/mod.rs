@@ -4,11 +4,13 @@ mod adjacency;
 mod lattice;
 mod phantom;
 mod query;
+mod strategy;
 mod universe;
 
 pub use adjacency::Adjacency;
 pub(crate) use phantom::Suspicion;
 pub use query::{Query, ResolvedQuery, may_be_queried};
+pub use strategy::Strategy;
 pub use universe::Universe;
 
 use crate::error::{Error, Result};
@@ -334,6 +336,7 @@ pub struct Ask {
     pub(crate) adjacency: Option<Adjacency>,
     pub(crate) privacy: Option<Privacy>,
     pub(crate) sensitivity: Option<Request>,
+    pub(crate) strategy: Strategy,
     pub(crate) feasibility: crate::chance::Feasibility,
     pub(crate) risk: Risk,
     pub(crate) lattice: Option<f64>,
@@ -350,6 +353,7 @@ impl Ask {
             adjacency: None,
             privacy: None,
             sensitivity: None,
+            strategy: Strategy::default(),
             feasibility: crate::chance::Feasibility::default(),
             risk: Risk::expectation(),
             lattice: None,
@@ -401,6 +405,12 @@ impl Ask {
         })
     }
 
+    /// What is done with the noise: program perturbation unless said otherwise.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
     /// Feasible with at least this probability: 1 − η.
     pub fn feasible(mut self, probability: f64) -> Self {
         // 1 − 0.95 is 0.05 and a rounding error: η is what the user would have written.
@@ -436,6 +446,11 @@ impl Ask {
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
+    }
+
+    /// The strategy.
+    pub fn stated_strategy(&self) -> Strategy {
+        self.strategy
     }
 
     /// The adjacency, once stated.

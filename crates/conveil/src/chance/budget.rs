@@ -28,6 +28,8 @@ pub struct Budget {
     pub(super) eta: f64,
     /// η and certified are for every row by itself.
     pub(super) each: bool,
+    /// Not so where noise is put on the answer and nothing is promised of a decision.
+    pub(super) promised: bool,
     pub(super) lines: Vec<BudgetLine>,
 }
 
@@ -47,9 +49,17 @@ impl Budget {
         self.each
     }
 
-    /// The certified probability of infeasibility: the sum over the lines; where the promise is for every row by itself,
+    /// Whether anything is promised of a decision's feasibility.
+    pub fn is_promised(&self) -> bool {
+        self.promised
+    }
+
+    /// The certified probability of infeasibility, 1 where nothing is promised: the sum over the lines; where the promise is for every row by itself,
     /// the largest that a row has.
     pub fn certified(&self) -> f64 {
+        if !self.promised {
+            return 1.0;
+        }
         let lines = self.lines.iter().map(|l| l.certified);
         match self.each {
             true => lines.fold(0.0, f64::max),

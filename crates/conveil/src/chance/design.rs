@@ -68,6 +68,7 @@ pub struct Design {
     boxes: Vec<BoxSet>,
     /// The mass box's interval by split.
     split_boxes: Vec<BoxSet>,
+    at_the_mean: bool,
 }
 
 impl Design {
@@ -89,15 +90,39 @@ impl Design {
             budget: Budget {
                 eta: wish.eta,
                 each: wish.each,
+                promised: true,
                 lines: Vec::new(),
             },
             splits: 1,
             boxes: Vec::new(),
             split_boxes: Vec::new(),
+            at_the_mean: false,
         };
         design.allot(program, rule, wish, pending)?;
         design.check(program, rule)?;
         Ok(design)
+    }
+
+    /// Every constraint at the mean alone, as without noise: what stands behind noise on the answer (M13). Nothing is
+    /// `promised` of a decision, unless the answer is mended afterwards.
+    pub(crate) fn at_the_mean(program: &Program, law: &Law, step: f64, promised: bool) -> Self {
+        let blocks = program.constraints().iter().enumerate();
+        Design {
+            law: *law,
+            step,
+            served: Vec::new(),
+            silent: blocks.map(|(i, b)| (i, b.range().collect())).collect(),
+            budget: Budget {
+                eta: if promised { 0.0 } else { 1.0 },
+                each: false,
+                promised,
+                lines: Vec::new(),
+            },
+            splits: 1,
+            boxes: Vec::new(),
+            split_boxes: Vec::new(),
+            at_the_mean: true,
+        }
     }
 
     /// Every method looks at its site: what it cannot serve is refused here, before any data is touched.
@@ -471,6 +496,11 @@ impl Design {
     pub(crate) fn holds_at_the_mean(&self) -> bool {
         let sampled = |m: &str| m == "sampled box" || m == "scenario";
         !self.budget.lines.iter().any(|line| sampled(&line.method))
+    }
+
+    /// Whether every constraint is met at the mean alone.
+    pub(crate) fn is_at_the_mean(&self) -> bool {
+        self.at_the_mean
     }
 
     /// Whether one box serves every row that noise reaches: M5a's equality c'x̄ = c'x* − l needs it.

@@ -158,6 +158,7 @@ impl<'m> Skeleton<'m> {
             .proving(certified.precision(tolerance));
         if let Certified::Radius(_) = certified
             && released.design().sole_box(0).is_none()
+            && !released.design().is_at_the_mean()
         {
             return Err(Error::refused(
                 "a certificate by radius",

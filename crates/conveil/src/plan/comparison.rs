@@ -130,7 +130,7 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
             && a < b - 0.1 * b.abs()
         {
             advice.push(format!(
-                "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible"
+                "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible; strategy = \"projected\" in [feasibility] releases that"
             ));
         }
     }
@@ -141,7 +141,7 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
             .is_some_and(|p| p <= 100.0 * eta)
     {
         advice.push(
-            "plain output perturbation is already feasible often enough here: where only the number is needed, and no decision that carries it out, the simpler method serves".into(),
+            "plain output perturbation is already feasible often enough here: where only the number is needed, and no decision that carries it out, the simpler method serves (strategy = \"output\" in [feasibility])".into(),
         );
     }
     advice

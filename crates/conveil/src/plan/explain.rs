@@ -75,6 +75,7 @@ impl Mode {
 /// this way depend on the data: a plan built from them is not covered by its guarantee unless they were going to be
 /// chosen anyway.
 pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanation> {
+    ask.strategy.only_program("an explanation")?;
     // A certificate may find in public that the noise fits no dataset; sampled pairs, that no scale is enough.
     let mut unattainable = None;
     let mode = Mode::of(ask);

@@ -5,7 +5,7 @@
 //! with w = W'a: all of it linear in (x̄, W, t). A public set is one whose A and b are; else `explain` answers.
 
 use super::Plan;
-use crate::ask::Query;
+use crate::ask::{Query, Strategy};
 use crate::chance::{BoxSet, Choice, Design, Feasibility, Split};
 use crate::error::Result;
 use crate::program::{Cone, Holds, Program, Sparse};
@@ -17,6 +17,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "feasible_set")]
 pub enum Fit {
+    /// Noise is put on the answer: none has to fit.
+    NotNeeded,
     /// A or b is private: `explain` answers, for the curator.
     Private,
     /// A constraint that holds with noise is no linear row.
@@ -53,6 +55,9 @@ const SLIP: f64 = 1e-6;
 /// The box of a smaller scale fits wherever that of a larger one does; with that box as the plan's only method, the
 /// chance-constrained program has a feasible point exactly if the box fits (M5a, M11).
 pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
+    if plan.ask().strategy != Strategy::Program {
+        return Ok(Fit::NotNeeded);
+    }
     let map = plan.model();
     let parts = map.private_parts();
     // A private cost that is released makes the query private as well.
@@ -252,6 +257,7 @@ impl std::fmt::Display for Fit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         use crate::digits::short;
         match self {
+            Fit::NotNeeded => write!(f, "not needed: no decision has to carry the noise"),
             Fit::Private => write!(
                 f,
                 "the feasible set is private: whether the noise fits is for `explain` to say, to the curator"

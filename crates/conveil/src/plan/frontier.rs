@@ -70,6 +70,7 @@ pub fn frontier(
     values: &[f64],
     batch: &Batch<'_>,
 ) -> Result<Frontier> {
+    ask.strategy.only_program("a frontier")?;
     let program = map.at(theta)?;
     let left_out = map.left_out(&map.clipped(theta)?);
     let optimum = solve::solve_checked(&program, &ask.settings)?.objective + left_out;

@@ -1,7 +1,7 @@
 //! What is guaranteed, and on which basis. The text a user sees is generated from here and nowhere else.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy, Sampled};
+use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy};
 use crate::chance::Budget;
 use crate::digits::short;
 use crate::program::{Meaning, Reading, Subject};
@@ -122,6 +122,7 @@ impl Basis {
 /// was fixed without looking at the private data (M1).
 #[derive(Clone, Debug)]
 pub struct Guarantee {
+    strategy: Strategy,
     privacy: Privacy,
     adjacency: Option<Adjacency>,
     basis: Basis,
@@ -160,6 +161,7 @@ impl Guarantee {
         Guarantee {
             subject: meaning.subject,
             reading: meaning.reading.and_then(|reading| reading.released(labels)),
+            strategy: ask.strategy,
             privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),
             adjacency: ask.adjacency,
             basis,
@@ -193,6 +195,11 @@ impl Guarantee {
 
     pub(super) fn basis_mut(&mut self) -> &mut Basis {
         &mut self.basis
+    }
+
+    /// What is done with the noise.
+    pub fn strategy(&self) -> Strategy {
+        self.strategy
     }
 
     /// The mechanism and its parameters.
@@ -302,14 +309,44 @@ impl Guarantee {
 
     /// The feasibility sentence.
     pub fn feasibility_text(&self) -> String {
+        match self.strategy {
+            Strategy::Program => self.chance_text(),
+            Strategy::Output => {
+                let mut text = String::from(
+                    "none is promised: the noise is on the answer of the program, and there may be no decision that carries it out",
+                );
+                if self.gives_way {
+                    text += "; losses give way, so every answer is admissible";
+                }
+                if self.clipped {
+                    text += "; data outside their public bounds count as clipped to them";
+                }
+                if self.enveloped {
+                    text += "; the answer is for data within the envelope's correction, and whether a correction was made is private; it holds the price of one";
+                }
+                text
+            }
+            Strategy::Projected => format!(
+                "the answer meets {}, always, to the tolerance of the solver: it is the noisy answer projected onto them, and they are public",
+                self.which_constraints()
+            ),
+        }
+    }
+
+    /// All constraints, or all but those that hold at the mean.
+    fn which_constraints(&self) -> String {
+        let names: Vec<&str> = self.at_the_mean.iter().map(String::as_str).collect();
+        match names.is_empty() {
+            true => "all constraints".into(),
+            false => format!("all constraints but {}", crate::program::list_some(&names)),
+        }
+    }
+
+    /// What program perturbation promises.
+    fn chance_text(&self) -> String {
         let certified = self.budget.certified();
         let confidence = self.budget.confidence();
-        let names: Vec<&str> = self.at_the_mean.iter().map(String::as_str).collect();
-        let which = if names.is_empty() {
-            "all constraints".to_string()
-        } else {
-            format!("all constraints but {}", crate::program::list_some(&names))
-        };
+        let which = self.which_constraints();
         let mut text = if self.budget.lines().is_empty() {
             format!("no noise reaches a constraint: the decision always meets {which}")
         } else if self.budget.is_for_each_row() {
@@ -326,7 +363,7 @@ impl Guarantee {
         if self.gives_way {
             text += "; losses give way, so every answer is admissible, and this is about how large each loss is planned to be";
         }
-        if !names.is_empty() {
+        if !self.at_the_mean.is_empty() {
             text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
         }
         if self.clipped {
@@ -378,8 +415,13 @@ impl fmt::Display for Guarantee {
                 if deviations.len() > 8 { ", …" } else { "" }
             )?;
         }
+        if self.strategy != Strategy::Program {
+            writeln!(f, "strategy: {}", self.strategy.name())?;
+        }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
-        writeln!(f, "{}", self.budget)?;
+        if self.strategy == Strategy::Program {
+            writeln!(f, "{}", self.budget)?;
+        }
         if let Some(reading) = &self.reading {
             writeln!(f, "use: {reading}")?;
         }

@@ -80,7 +80,7 @@ impl Judge {
 }
 
 /// The program without the blocks that hold at the mean only: no single draw has to meet those.
-fn without_means(program: &Program) -> Program {
+pub(super) fn without_means(program: &Program) -> Program {
     let mut place = vec![None; program.rows()];
     let (mut b, mut cones) = (Vec::new(), Vec::new());
     for block in program.constraints() {

@@ -13,6 +13,7 @@ mod fit;
 mod frontier;
 mod guarantee;
 mod judge;
+mod projection;
 mod released;
 mod report;
 mod shape;
@@ -30,13 +31,14 @@ pub use explain::{Explanation, Threshold, explain};
 pub use fit::{Fit, fit};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
+pub use projection::Projection;
 pub use released::ReleasedMap;
 pub use report::CuratorReport;
 pub use shape::Shape;
 pub use strategies::compare;
 pub use widest::largest_universe;
 
-use crate::ask::{Ask, MapKind, NoiseShape, Privacy, Request, ResolvedQuery};
+use crate::ask::{Ask, MapKind, NoiseShape, Privacy, Request, ResolvedQuery, Strategy};
 use crate::chance::Split;
 use crate::error::{Error, Result};
 use crate::noise::Law;
@@ -53,13 +55,14 @@ use std::sync::Arc;
 /// A plan: the rule, the boxes, the η shares, the noise scale, the lattice and the guarantee. It has seen no data.
 ///
 /// # Guarantee
-/// [`Plan::guarantee`] is final: releasing Qx̄(θ) + Tζ with this plan's law has the stated privacy, on the stated basis,
-/// and x̄(θ) + X(θ)ζ the stated feasibility, provided that the ask was chosen without looking at the data (M1).
+/// [`Plan::guarantee`] is final: releasing [`Plan::published`] of Qx̄(θ) + Tζ with this plan's law has the stated privacy,
+/// on the stated basis, and the decision the stated feasibility, provided that the ask was chosen without looking at the data (M1).
 #[derive(Debug)]
 pub struct Plan<'m> {
     model: &'m dyn DataMap,
     ask: Ask,
     released: ReleasedMap<'m>,
+    projection: Option<Projection>,
     guarantee: Guarantee,
     warnings: Vec<String>,
 }
@@ -116,7 +119,16 @@ impl<'m> Plan<'m> {
     }
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
+        refuse_strategy(&ask, paper)?;
         let mut skeleton = Skeleton::new(map, &ask, paper)?;
+        let projection = match ask.strategy {
+            Strategy::Projected => Some(Projection::required(
+                map,
+                &skeleton.query,
+                &ask.settings,
+            )?),
+            _ => None,
+        };
         let certified = skeleton.certified.take();
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
         let guarantee = Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity);
@@ -126,6 +138,7 @@ impl<'m> Plan<'m> {
             model: map,
             ask,
             released,
+            projection,
             guarantee,
             warnings,
         })
@@ -144,6 +157,14 @@ impl<'m> Plan<'m> {
     /// The one road to x̄.
     pub fn released(&self) -> &ReleasedMap<'m> {
         &self.released
+    }
+
+    /// What is published of a noisy answer Qx̄ + Tζ: the answer itself, or its projection. It looks at nothing private.
+    pub fn published(&self, noisy: &[f64]) -> Result<Vec<f64>> {
+        match &self.projection {
+            None => Ok(noisy.to_vec()),
+            Some(projection) => projection.apply(noisy),
+        }
     }
 
     /// What a careful reader should know about this plan; public.
@@ -233,7 +254,7 @@ impl<'m> Skeleton<'m> {
             let radius = Radius::new(map, &ask.query, &ask.risk, adjacency, unit, &ask.settings)?;
             let priced: Arc<dyn DataMap + 'm> = Arc::new(radius.map().clone());
             let query = radius.query().clone();
-            let rule = rule_of(&*priced, &query, &shape)?;
+            let rule = rule_of(ask, &*priced, &query, &shape)?;
             return Ok(Skeleton {
                 map: priced,
                 original: map,
@@ -246,7 +267,7 @@ impl<'m> Skeleton<'m> {
         }
         let query = ask.query.resolve(map)?;
         let shape = shape_of(ask, map, Some(&query), query.rows().len())?;
-        let rule = rule_of(map, &query, &shape)?;
+        let rule = rule_of(ask, map, &query, &shape)?;
         let mut skeleton = Skeleton {
             map: Arc::new(map),
             original: map,
@@ -274,7 +295,7 @@ impl<'m> Skeleton<'m> {
                     rule: skeleton.rule.clone(),
                 };
                 skeleton.map = Arc::new(envelope.map().clone());
-                skeleton.rule = rule_of(&*skeleton.map, &skeleton.query, &skeleton.shape)?;
+                skeleton.rule = rule_of(ask, &*skeleton.map, &skeleton.query, &skeleton.shape)?;
                 skeleton.own = Some(own);
                 skeleton.certified = Some(Certified::Envelope(Box::new(envelope)));
             }
@@ -342,7 +363,8 @@ impl<'m> Skeleton<'m> {
                 "the ask states no sensitivity: declare a bound with its reason, or ask for a sampled one",
             ));
         };
-        let optimise = ask.feasibility.split == Split::Optimise;
+        let optimise =
+            ask.feasibility.split == Split::Optimise && ask.strategy == Strategy::Program;
         let admits = |c: &Certified| c.certificate().admits_optimised_split();
         if optimise && !paper && !certified.as_ref().is_some_and(admits) {
             return Err(Error::refused(
@@ -402,7 +424,9 @@ impl<'m> Skeleton<'m> {
                         "pair {index} of the universe has no answer even without noise: {message}"
                     )));
                 }
-                if sampled.on == MapKind::Deterministic {
+                // Noise on the answer is on that of the map without noise: they are one map.
+                let another = ask.strategy == Strategy::Program;
+                if sampled.on == MapKind::Deterministic && another {
                     if !paper {
                         return Err(Error::refused(
                             "noise calibrated to the deterministic map",
@@ -475,9 +499,38 @@ fn shape_of(
     }
 }
 
+/// What noise on the answer cannot be asked for together with.
+fn refuse_strategy(ask: &Ask, paper: bool) -> Result<()> {
+    let strategy = ask.strategy;
+    if strategy == Strategy::Program {
+        return Ok(());
+    }
+    let what = format!("strategy = {}", strategy.key());
+    if paper {
+        return Err(Error::refused(
+            what + " in paper mode",
+            "paper mode is about program perturbation calibrated to another map",
+            "a sensitivity on the released map, which is the map without noise here",
+        ));
+    }
+    if !ask.risk.is_expectation() {
+        return Err(Error::refused(
+            what,
+            "the program knows nothing of the noise, so nothing but its own objective can be minimised",
+            "objective = expectation; or strategy = program",
+        ));
+    }
+    Ok(())
+}
+
 /// The rule for a query, refused where it is hopeless.
-fn rule_of(map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -> Result<Rule> {
+fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -> Result<Rule> {
     let rows = noise_rows(query, shape);
+    if ask.strategy != Strategy::Program {
+        // The slope of an at-most query is about decisions.
+        let released = &rows[..query.rows().len()];
+        return Ok(Rule::on_the_answer(map.template(), released, shape.noises()));
+    }
     let rule = Rule::new(
         map.template(),
         &rows,

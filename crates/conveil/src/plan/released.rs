@@ -4,7 +4,7 @@ use super::Shape;
 use super::correction::break_ties;
 use super::decided::{Decided, Recourse};
 use super::equalities::{meets_the_equalities, on_the_equalities};
-use crate::ask::{Ask, ResolvedQuery};
+use crate::ask::{Ask, ResolvedQuery, Strategy};
 use crate::chance::Design;
 use crate::error::{Error, Result};
 use crate::noise::Law;
@@ -61,7 +61,15 @@ impl<'m> ReleasedMap<'m> {
         law: Law,
         step: f64,
     ) -> Result<Self> {
-        let design = Design::new(map.template(), &rule, &law, &ask.feasibility, step)?;
+        let design = match ask.strategy {
+            Strategy::Program => {
+                Design::new(map.template(), &rule, &law, &ask.feasibility, step)?
+            }
+            noisy => {
+                let promised = noisy == Strategy::Projected;
+                Design::at_the_mean(map.template(), &law, step, promised)
+            }
+        };
         ask.risk.validate(map.template(), &law, rule.noises())?;
         let local = LocalRecourse::new(&*map, &rule, &design, &ask.risk, (&law, step))?;
         if local.is_none() {

@@ -1,6 +1,7 @@
 //! The curator report: everything that depends on the private data. It says that it is private.
 
 use super::{Decided, Empirical, Plan};
+use crate::ask::Strategy;
 use crate::chance::Budget;
 use crate::digits::{counted, decimals};
 use serde::Serialize;
@@ -11,6 +12,8 @@ use std::fmt;
 pub struct CuratorReport {
     /// Always true: this document must not be published.
     pub private: bool,
+    /// What is done with the noise.
+    pub strategy: Strategy,
     /// What was minimised.
     pub objective_kind: String,
     /// The optimum without noise.
@@ -86,6 +89,7 @@ impl CuratorReport {
         let budget = plan.guarantee().budget().clone();
         CuratorReport {
             private: true,
+            strategy: plan.ask().strategy,
             objective_kind: plan.ask().risk.describe(),
             optimum,
             objective,
@@ -140,6 +144,38 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fm
 }
 
 impl CuratorReport {
+    /// How often the constraints fail: what is promised, and what is measured.
+    fn write_infeasible(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.strategy {
+            Strategy::Program => writeln!(
+                f,
+                "{} at most {:.4}% certified; measured {}{}",
+                match self.budget.is_for_each_row() {
+                    true => "infeasible, each row  ",
+                    false => "infeasible            ",
+                },
+                100.0 * self.certified,
+                self.empirical,
+                self.empirical.beside(self.certified)
+            ),
+            // The rule of noise on the answer moves what the query names by itself.
+            Strategy::Output if self.deviation.iter().any(|d| d.1 > 0.0) => writeln!(
+                f,
+                "infeasible             nothing is promised; the noisy answer as a decision: {}",
+                self.empirical
+            ),
+            Strategy::Output => writeln!(
+                f,
+                "infeasible             nothing is promised: no decision carries the noise; `compare` shows how often there is one"
+            ),
+            Strategy::Projected => writeln!(
+                f,
+                "infeasible             never, once projected; before: {}. What the projection saves of the cost, `compare` shows",
+                self.empirical
+            ),
+        }
+    }
+
     /// What the decision was made for, where that is not the data themselves.
     fn write_deviation(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.clipped.is_empty() {
@@ -231,17 +267,7 @@ impl fmt::Display for CuratorReport {
             "cost of privacy        {:>16}{percent}",
             shown(self.loss)
         )?;
-        writeln!(
-            f,
-            "{} at most {:.4}% certified; measured {}{}",
-            match self.budget.is_for_each_row() {
-                true => "infeasible, each row  ",
-                false => "infeasible            ",
-            },
-            100.0 * self.certified,
-            self.empirical,
-            self.empirical.beside(self.certified)
-        )?;
+        self.write_infeasible(f)?;
         self.write_deviation(f)?;
         list(f, "answer before noise", &self.answer)?;
         list(f, "mean decision", &self.mean)?;

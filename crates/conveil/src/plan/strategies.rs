@@ -4,13 +4,14 @@ use super::comparison::{Comparison, StrategyRow};
 use super::curate::misses_what_no_noise_moves;
 use super::decided::Decided;
 use super::judge::Judge;
+use super::projection::Projection;
 use super::released::ReleasedMap;
 use super::{Empirical, Plan, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
-use crate::program::{Cone, Program, Sparse, Stage};
+use crate::program::{Cone, Program, Sparse};
 use crate::rule::RowRule;
 use crate::solve::{self, Batch, Outcome, Settings};
 
@@ -47,6 +48,7 @@ pub fn compare(
     seed: u64,
     batch: &Batch<'_>,
 ) -> Result<Comparison> {
+    plan.ask().strategy.only_program("a comparison")?;
     // The baselines know no envelope: they and the feasibility of all are judged by the user's own program.
     let released = plan.released().plain().unwrap_or(plan.released());
     let settings = released.settings().clone();
@@ -353,50 +355,16 @@ impl Ground<'_, '_> {
     fn projected(&self, batch: &Batch<'_>) -> Result<StrategyRow> {
         let name = "projected output";
         let released = self.released;
-        let parts = released.map().private_parts();
-        if parts.a || parts.b {
-            return Ok(self.not_applicable(name, "the feasible set is itself private"));
-        }
-        let whole = self.fixed_everywhere()
-            && self
-                .program
-                .variables()
-                .iter()
-                .all(|v| v.stage() == Stage::Recourse)
-            && released.query().rows().len() == self.program.columns();
-        if !whole {
-            return Ok(self.not_applicable(name, "the query does not release the whole decision"));
-        }
+        let projection = match Projection::new(released.map(), released.query(), &self.settings) {
+            Ok(projection) => projection,
+            Err(why) => return Ok(self.not_applicable(name, why)),
+        };
         let mut row = self.row(name);
         row.draws = self.draws.min(SOLVED_DRAWS);
         row.infeasible_percent = Some(0.0);
-        let n = self.program.columns();
-        let metric: Vec<(usize, usize, f64)> = if self.program.p().nnz() > 0 {
-            self.program.p().entries().collect()
-        } else {
-            (0..n).map(|j| (j, j, 1.0)).collect()
-        };
-        let p = Sparse::assemble(n, n, &metric);
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
             let noisy = self.whole_decision(&self.x, &self.zeta(index as u64));
-            // min ½(x−y)'P(x−y): linear part −Py.
-            let q: Vec<f64> = p.symmetric_times(&noisy).iter().map(|v| -v).collect();
-            let cones = self
-                .judge
-                .held
-                .constraints()
-                .iter()
-                .map(|c| c.cone().clone())
-                .collect();
-            let projection = Program::assembled(
-                p.clone(),
-                q,
-                self.judge.held.a().clone(),
-                self.judge.held.b().to_vec(),
-                0.0,
-                cones,
-            );
-            let x = solve::solve_checked(&projection, &self.settings)?.x;
+            let x = projection.decision(&noisy)?;
             Ok((Some(self.program.objective(&x) - self.optimum), true))
         })?;
         self.tally(

@@ -1,7 +1,7 @@
 //! What a careful reader should know about a plan, from public structure alone.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy, Suspicion};
+use crate::ask::{Adjacency, Ask, Privacy, Strategy, Suspicion};
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
 use crate::rule::RowRule;
 use crate::solve::{self, Outcome};
@@ -48,6 +48,10 @@ pub(super) fn collect(
                 privacy.epsilon()
             ));
         }
+    }
+    if ask.strategy != Strategy::Program {
+        // The rest is about the room for noise.
+        return warnings;
     }
     if model.template().columns() != map.template().columns() {
         // The radius checked the query, and that the priced directions are bounded.

@@ -75,7 +75,7 @@ impl LocalRecourse {
     ) -> Result<Option<Self>> {
         let template = map.template();
         let k = rule.noises();
-        if k < 2 || !risk.is_expectation() || map.private_parts().p {
+        if (k < 2 && !design.is_at_the_mean()) || !risk.is_expectation() || map.private_parts().p {
             return Ok(None);
         }
         let Some(form) = HingeForm::of(template) else {
@@ -92,6 +92,15 @@ impl LocalRecourse {
             }
         }
         let is_free = |j: usize| matches!(rule.row(j), RowRule::Free(_));
+        if design.is_at_the_mean() {
+            // No noise, no room: the plain hinges.
+            return Ok(Some(LocalRecourse {
+                rooms: vec![Room::Norm(0.0); form.losses.len()],
+                form,
+                carried,
+                noises: k,
+            }));
+        }
         if !form.losses.iter().all(|loss| is_free(loss.slack)) {
             return Ok(None);
         }

@@ -147,6 +147,27 @@ impl Rule {
         Ok(rule)
     }
 
+    /// The rule of noise on the answer: a variable that the query names by itself shows the noise of its row, and nothing
+    /// answers to it.
+    pub(crate) fn on_the_answer(program: &Program, query: &[NoiseRow], noises: usize) -> Self {
+        let n = program.columns();
+        let mut rows = vec![RowRule::Fixed(Vec::new()); n];
+        for row in query {
+            if let [(j, weight)] = row.terms[..] {
+                let carried = row.carries.iter().enumerate().filter(|c| *c.1 != 0.0);
+                rows[j] = RowRule::Fixed(carried.map(|(i, t)| (i, t / weight)).collect());
+            }
+        }
+        Rule {
+            noises,
+            rows,
+            free: Vec::new(),
+            moves: vec![false; n],
+            equations: Vec::new(),
+            has_private_equations: false,
+        }
+    }
+
     /// The rule with private coefficients read from the program at θ; runs the rank test where the public one could not.
     pub fn at(&self, program: &Program, private_query: Option<&[NoiseRow]>) -> Result<Rule> {
         let mut rule = self.clone();
