@@ -32,9 +32,11 @@ mod assembly;
 mod basis;
 mod condition;
 mod reading;
+mod residuals;
 
 pub use basis::Basis;
 pub use condition::{Behaviour, Condition};
+pub use residuals::RootMeanSquares;
 
 use conveil::ask::{Ask, Query, Request};
 use conveil::program::{AffineMap, DataMap, Location, Meaning, Parameter, Program, Reading};
@@ -326,6 +328,12 @@ impl Regression {
     /// The loss.
     pub fn loss(&self) -> Loss {
         self.loss
+    }
+
+    /// What the response is called, and its unit where one was stated.
+    pub fn response(&self) -> (&str, Option<&str>) {
+        let value = &self.reading.value;
+        (&value.name, value.unit.as_deref())
     }
 
     /// The public bounds of the responses.

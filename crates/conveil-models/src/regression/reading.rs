@@ -27,6 +27,7 @@ impl RegressionBuilder {
                 .collect(),
             terms,
             missing: Vec::new(),
+            sums: Vec::new(),
             decision: None,
         }
     }
@@ -44,5 +45,9 @@ pub(super) fn meaning(reading: &Reading) -> Meaning {
             public: "the regressors and the number of records".into(),
         }),
         reading: Some(reading.clone()),
+        // Nothing but the weights themselves can be bounded by what is released of them.
+        unbounded: Some(
+            "release all weights, of which anyone can form any sum, or as many independent rows as there are weights; or strategy = output, under which the other weights need not give way to the noise".into(),
+        ),
     }
 }
