@@ -4,7 +4,7 @@
 mod models;
 mod scratch;
 
-use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
+use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy as Place};
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder, DataMap};
 use conveil_release::ledger::{Budget, Charges, Ledger, NotDurable};
@@ -30,14 +30,17 @@ fn file(scratch: &Scratch, name: &str) -> Ledger {
 fn masked(card: &Card) -> (String, String) {
     let mut text = card.to_string();
     let mut json: serde_json::Value = serde_json::from_str(&card.to_json()).unwrap();
-    for (i, named) in card.answer().iter().enumerate() {
-        let line = format!("  {} = {}\n", named.name, named.value);
-        assert!(text.contains(&line), "{text}");
-        text = text.replacen(&line, &format!("  {} = …\n", named.name), 1);
-        let value = &mut json["answer"][i]["value"];
-        // The shortest text that reads back as the same number.
-        assert_eq!(value.as_f64(), Some(named.value));
-        *value = serde_json::Value::Null;
+    let noisy = card.before_projection().unwrap_or_default();
+    for (field, numbers) in [("answer", card.answer()), ("before_projection", noisy)] {
+        for (i, named) in numbers.iter().enumerate() {
+            let line = format!("  {} = {}\n", named.name, named.value);
+            assert!(text.contains(&line), "{text}");
+            text = text.replacen(&line, &format!("  {} = …\n", named.name), 1);
+            let value = &mut json[field][i]["value"];
+            // The shortest text that reads back as the same number.
+            assert_eq!(value.as_f64(), Some(named.value));
+            *value = serde_json::Value::Null;
+        }
     }
     (text, json.to_string())
 }
@@ -61,13 +64,18 @@ enum Model {
     /// Certified: an envelope, and strong convexity with shaped noise.
     Envelope,
     Curved,
+    /// Noise on the answer, plain and projected.
+    Output,
+    Projected,
 }
 
 impl Model {
     fn map(self) -> AffineMap {
         match self {
             Model::Linear => limit(),
-            Model::Quadratic | Model::Shaped | Model::Curved => follower(2),
+            Model::Quadratic | Model::Shaped | Model::Curved | Model::Output | Model::Projected => {
+                follower(2)
+            }
             Model::Cone => ball(),
             Model::Envelope => supply(),
         }
@@ -80,6 +88,8 @@ impl Model {
             Model::Shaped => Ask::new(Query::Variables(vec!["x".into()])).shape(shape(T)),
             Model::Cone => Ask::new(Query::Sum(vec!["x".into()])),
             Model::Envelope => return enveloped(privacy),
+            Model::Output => return Model::Curved.ask(privacy).strategy(Place::Output),
+            Model::Projected => return Model::Curved.ask(privacy).strategy(Place::Projected),
             Model::Curved => {
                 return Ask::new(Query::Variables(vec!["x".into()]))
                     .shaped_by_curvature()
@@ -99,7 +109,7 @@ impl Model {
     fn theta(self, share: f64) -> Vec<f64> {
         match self {
             Model::Linear => vec![100.0 * share - 20.0],
-            Model::Quadratic | Model::Shaped | Model::Curved => {
+            Model::Quadratic | Model::Shaped | Model::Curved | Model::Output | Model::Projected => {
                 vec![1100.0 * share - 550.0, 3.0]
             }
             Model::Envelope => vec![100.0 * share - 20.0],
@@ -127,7 +137,7 @@ proptest! {
     fn cards_of_adjacent_datasets_differ_in_the_answer_alone(
         model in prop_oneof![
             Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone),
-            Just(Model::Envelope), Just(Model::Curved)
+            Just(Model::Envelope), Just(Model::Curved), Just(Model::Output), Just(Model::Projected)
         ],
         privacy in privacies(),
         first in 0.0..1.0f64,
@@ -159,6 +169,37 @@ proptest! {
             prop_assert_ne!(masked(a.card()), next_a);
         }
     }
+}
+
+/// Limits of ±500 and optima at ±550: noise on the answer leaves them, its projection never does, and neither has a
+/// decision beside the answer.
+#[test]
+fn a_projected_card_keeps_the_limits() {
+    let privacy = Privacy::gaussian(1.0, 0.01);
+    let map = follower(2);
+    let mut beyond = 0;
+    for model in [Model::Output, Model::Projected] {
+        let plan = Plan::new(&map, model.ask(privacy)).unwrap();
+        for _ in 0..40 {
+            let charged = charge(&plan, &mut memory(), NAME).unwrap();
+            let released = charged.without_report().release(&[550.0, -550.0]).unwrap();
+            assert!(released.decision().is_none());
+            let card = released.card();
+            let inside = card.answer().iter().all(|n| n.value.abs() <= 500.0 + 1e-5);
+            match card.before_projection() {
+                None => beyond += usize::from(!inside),
+                Some(noisy) => {
+                    assert!(inside, "{card}");
+                    for (n, p) in noisy.iter().zip(card.answer()) {
+                        let nearest = n.value.clamp(-500.0, 500.0);
+                        assert!((p.value - nearest).abs() < 1e-5, "{card}");
+                    }
+                }
+            }
+        }
+    }
+    // Inside with probability ¼ each time: 40 of 40 once in 10²⁴, 12 or fewer outside once in 10⁶ at most.
+    assert!(beyond > 12, "{beyond}");
 }
 
 /// Infeasible data, data that leave no room for the noise, data that are no numbers: charged like any other, and the
@@ -240,7 +281,13 @@ fn the_decision_carries_the_released_number() {
                     );
                 }
                 assert!(released.decision().unwrap().to_string().contains("PRIVATE"));
-                assert!(released.decision().unwrap().to_json().contains("\"private\": true"));
+                assert!(
+                    released
+                        .decision()
+                        .unwrap()
+                        .to_json()
+                        .contains("\"private\": true")
+                );
                 assert!(released.report().is_none());
             }
         }

@@ -122,11 +122,7 @@ impl<'m> Plan<'m> {
         refuse_strategy(&ask, paper)?;
         let mut skeleton = Skeleton::new(map, &ask, paper)?;
         let projection = match ask.strategy {
-            Strategy::Projected => Some(Projection::required(
-                map,
-                &skeleton.query,
-                &ask.settings,
-            )?),
+            Strategy::Projected => Some(Projection::required(map, &skeleton.query, &ask.settings)?),
             _ => None,
         };
         let certified = skeleton.certified.take();
@@ -529,7 +525,11 @@ fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -
     if ask.strategy != Strategy::Program {
         // The slope of an at-most query is about decisions.
         let released = &rows[..query.rows().len()];
-        return Ok(Rule::on_the_answer(map.template(), released, shape.noises()));
+        return Ok(Rule::on_the_answer(
+            map.template(),
+            released,
+            shape.noises(),
+        ));
     }
     let rule = Rule::new(
         map.template(),

@@ -1,6 +1,6 @@
 //! Projected output (M13): the nearest feasible decision to a noisy one, where the feasible set is public.
 //!
-//! min ½(x − y)'P(x − y) over A x ≤ b: a function of the noisy answer y and of public numbers, so post-processing.
+//! min ½(x − y)'P(x − y) over b − Ax ∈ K: a function of the noisy answer y and of public numbers, so post-processing.
 
 use super::judge::without_means;
 use crate::ask::ResolvedQuery;
@@ -103,12 +103,12 @@ impl Projection {
 
     /// The nearest feasible decision: the noisy one itself where it is feasible.
     pub(super) fn decision(&self, noisy: &[f64]) -> Result<Vec<f64>> {
-        if self.held.worst_violation(&self.held.slack(noisy)).0 <= 0.0 {
+        let slack = self.held.slack(noisy);
+        if self.held.worst_violation(&slack).0 <= 0.0 {
             return Ok(noisy.to_vec());
         }
-        // ½(x−y)'P(x−y) has the linear part −Py.
-        let py = self.held.p().symmetric_times(noisy);
-        let projection = self.held.with_linear_cost(py.iter().map(|v| -v).collect());
-        Ok(solve::solve_checked(&projection, &self.settings)?.x)
+        // d = x − y: min ½d'Pd over b − Ay − Ad ∈ K, in the units of what is missed.
+        let step = solve::solve_checked(&self.held.with_right_hand_side(slack), &self.settings)?.x;
+        Ok(noisy.iter().zip(step).map(|(y, d)| y + d).collect())
     }
 }

@@ -62,9 +62,7 @@ impl<'m> ReleasedMap<'m> {
         step: f64,
     ) -> Result<Self> {
         let design = match ask.strategy {
-            Strategy::Program => {
-                Design::new(map.template(), &rule, &law, &ask.feasibility, step)?
-            }
+            Strategy::Program => Design::new(map.template(), &rule, &law, &ask.feasibility, step)?,
             noisy => {
                 let promised = noisy == Strategy::Projected;
                 Design::at_the_mean(map.template(), &law, step, promised)

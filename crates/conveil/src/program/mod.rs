@@ -351,10 +351,10 @@ impl Program {
         self
     }
 
-    /// The same program with another linear cost, of as many entries.
-    pub(crate) fn with_linear_cost(&self, q: Vec<f64>) -> Self {
-        debug_assert_eq!(q.len(), self.q.len());
-        Program { q, ..self.clone() }
+    /// The same program with another b, of as many entries.
+    pub(crate) fn with_right_hand_side(&self, b: Vec<f64>) -> Self {
+        debug_assert_eq!(b.len(), self.b.len());
+        Program { b, ..self.clone() }
     }
 
     /// The same program, to be solved in these coordinates: around a point that the solution is near, in units of its
