@@ -194,13 +194,13 @@ fn a_card_says_what_released_sums_are_made_of() {
     assert!(card.contains(used), "{card}");
     let (_, check, _) = ended(&place, &["check", "spec.toml", "-q"]);
     assert!(check.contains(used), "{check}");
-    // One weighted sum is told in the same way; weights that it leaves out have no function on the card.
+    // One weighted sum is told in the same way, beside the functions that it leaves out: it is no prediction.
     let query = "release = \"weighted\"\nweights = { constant = 0.5, \"(speed − 7)\" = -1.0 }";
     let place = placed("weighted", &cubic(query), RECORDS);
     let check = json(&place, &["check", "spec.toml", "--json"]);
     let expected = document!([{ "name": "weighted sum", "parts": [part("constant", 0.5), part("(speed − 7)", -1.0)] }]);
     assert_eq!(check["reading"]["sums"], expected);
-    assert_eq!(check["reading"]["terms"].as_array().unwrap().len(), 2);
+    assert_eq!(check["reading"]["terms"].as_array().unwrap().len(), 4);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn solve_shows_the_residuals_without_and_under_noise() {
     let spec = format!("{before}{}", &after[after.find("[private]").unwrap()..]);
     let place = placed("residuals", &spec, RECORDS);
     let report = json(&place, &["solve", "spec.toml", "--json", "-q"]);
-    let (x, y) = ([3.0, 5.0, 7.0, 9.0, 11.0], [0.1, 0.3, 0.4, 0.8, 0.95]);
+    let (x, y) = ([3.0, 5.0, 7.0, 9.0, 11.0f64], [0.1, 0.3, 0.4, 0.8, 0.95]);
     // P = [5.1 35; 35 285.1], Φ'y = (2.55, 22.25).
     let det = 5.1 * 285.1 - 35.0 * 35.0;
     let (a, b) = (

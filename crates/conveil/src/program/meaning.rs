@@ -36,7 +36,7 @@ pub struct Reading {
     pub value: Quantity,
     /// What the functions depend on.
     pub inputs: Vec<Quantity>,
-    /// A function for each weight that is released, or stands in a released sum.
+    /// A function for each released weight; for every weight where sums of them are released.
     pub terms: Vec<Term>,
     /// Weights of the same sum that are not released by themselves: without them it cannot be formed.
     pub missing: Vec<String>,
@@ -123,8 +123,12 @@ impl Reading {
         let out = |term: &Term| weights.iter().any(|w| w.name == term.weight);
         let missing = self.terms.iter().filter(|term| !out(term));
         self.missing.extend(missing.map(|term| term.weight.clone()));
-        let in_a_sum = |term: &Term| self.sums.iter().any(|sum| sum.has(&term.weight));
-        self.terms.retain(|term| out(term) || in_a_sum(term));
+        // A weight that no sum has counts there as 0, which a reader must see.
+        let is_in_a_sum = |term: &Term| self.sums.iter().any(|sum| sum.has(&term.weight));
+        if !self.terms.iter().any(is_in_a_sum) {
+            self.sums.clear();
+            self.terms.retain(out);
+        }
         (!self.terms.is_empty()).then_some(self)
     }
 }
