@@ -172,6 +172,23 @@ fn the_residuals_under_noise_are_what_draws_of_it_leave() {
     }
 }
 
+/// The records that are said to bring the residuals to the double do so, within a tenth.
+#[test]
+fn so_many_records_bring_the_residuals_to_the_double() {
+    let under = |records: usize| {
+        let model = wind(records).build().unwrap();
+        let y = powers(&speeds(records), 4);
+        let plan = certified(&model);
+        let decided = plan.released().at(&y).unwrap();
+        RootMeanSquares::new(&model, &plan, &decided, &y).unwrap()
+    };
+    let few = under(40);
+    assert!(few.is_doubled(), "{few:?}");
+    let enough = under((40.0 * few.factor_to_the_double().unwrap()).ceil() as usize);
+    let ratio = enough.under_noise.unwrap() / enough.without_noise;
+    assert!((ratio - 2.0).abs() < 0.2, "{few:?} {enough:?}");
+}
+
 #[test]
 fn residuals_that_double_are_told_from_those_that_do_not() {
     let at = |without_noise: f64, of_the_mean: f64, under: f64| RootMeanSquares {
@@ -186,6 +203,7 @@ fn residuals_that_double_are_told_from_those_that_do_not() {
     assert!((added.factor_to_the_double().unwrap() - 2.0).abs() < 1e-12);
     assert!(!added.is_lost_to_the_room());
     assert!(at(1.0, 3.0, 3.1).is_lost_to_the_room());
+    assert_eq!(at(1.0, 3.0, 3.1).factor_to_the_double(), None);
     // An exact fit has no double.
     assert_eq!(at(0.0, 0.0, 1.0).factor_to_the_double(), None);
     let none = RootMeanSquares {

@@ -61,10 +61,13 @@ impl RootMeanSquares {
             .is_some_and(|under| under > 2.0 * self.without_noise)
     }
 
-    /// How many times as many records, about, or as large an ε, would bring it down to the double; none where the fit
-    /// without noise is exact. The noise on a fitted value falls with the leverage of a record: its square with the
-    /// square of their number.
+    /// How many times as many records, about, or as large an ε, would bring it down to the double. The noise on a fitted
+    /// value falls with the leverage of a record: its square with the square of their number. What is lost to the room
+    /// follows no such rule: none where that is most of it, nor where the fit without noise is exact.
     pub fn factor_to_the_double(&self) -> Option<f64> {
+        if self.is_lost_to_the_room() {
+            return None;
+        }
         let added = self.under_noise?.powi(2) - self.without_noise.powi(2);
         let factor = (added / (3.0 * self.without_noise.powi(2))).sqrt();
         factor.is_finite().then_some(factor)
