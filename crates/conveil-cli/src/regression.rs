@@ -200,7 +200,7 @@ pub(crate) fn out_of_size(
         "the largest response is that of record {}, {size:e} in size",
         record + 1
     );
-    let what = "the responses are beyond what can be solved as exactly as the guarantee needs";
+    let what = "the responses are beyond what can be solved";
     Some(match bounds {
         None => (
             format!("{what}, and they have no public bounds"),

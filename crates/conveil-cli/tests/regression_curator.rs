@@ -51,14 +51,10 @@ fn solve_shows_the_residuals_without_and_under_noise() {
         assert!(stdout.contains(line), "{stdout}");
     }
     // Five records: the noise dominates, and it is said with what would help.
-    let said = "warning: privacy brings the root mean square of the residuals from 0.05";
+    let said = "warning: privacy brings the root mean square of the residuals from 0.06134 to 0.9941, more than the double. About 47 records of the same kind would";
     assert!(stderr.contains(said), "{stderr}");
-    for way in [
-        " records of the same kind would",
-        "More records, a larger ε, fewer basis functions or a stronger ridge (now 0.1) lower the noise",
-    ] {
-        assert!(stderr.contains(way), "{stderr}");
-    }
+    let ways = "More records, a larger ε, fewer basis functions or a stronger ridge (now 0.1) lower the noise";
+    assert!(stderr.contains(ways), "{stderr}");
     assert!(
         report["advice"]
             .as_str()
@@ -158,16 +154,16 @@ fn responses_without_bounds_or_with_too_wide_ones() {
     );
     let help = "\n  help: the largest response is that of record 3, 1e12 in size, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them\n";
     assert!(stderr.ends_with(help), "{stderr}");
-    let first = "error: spec.toml: the responses are beyond what can be solved as exactly as the guarantee needs, and they have no public bounds";
-    assert_eq!(stderr.lines().next(), Some(first));
+    let first = "error: spec.toml: the responses are beyond what can be solved, and they have no public bounds";
+    assert_eq!(stderr.lines().find(|l| l.starts_with("error")), Some(first));
     let wide = SPEC.replace("[0.0, 1.0]", "[-1e13, 1e13]");
     let place = placed("wide", &wide, &records);
     let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
     assert_eq!(code, 6, "{stderr}");
     let help = "\n  help: the largest response is that of record 3, 1e12 in size, which the public bounds [-1e13, 1e13] let in: they may be too wide\n";
     assert!(stderr.ends_with(help), "{stderr}");
-    let first = "error: spec.toml: the responses are beyond what can be solved as exactly as the guarantee needs, though their public bounds let them in";
-    assert_eq!(stderr.lines().next(), Some(first));
+    let first = "error: spec.toml: the responses are beyond what can be solved, though their public bounds let them in";
+    assert_eq!(stderr.lines().find(|l| l.starts_with("error")), Some(first));
     for (adjacency, bounds) in [("", "[-1e308, 1e308]"), ("one-record", "[0.0, 1e101]")] {
         let spec = SPEC.replace("[0.0, 1.0]", bounds);
         let spec = match adjacency {
@@ -236,14 +232,14 @@ fn what_the_curator_is_told_of_a_failure_stays_out_of_card_ledger_and_exit_code(
     let words = [
         "largest response",
         "beyond what can be solved",
-        "1e12",
+        "1e15",
         "record 3",
     ];
     let of = |name: &str, records: &str| released(name, &unbounded, records, &words);
-    let one = of("one", &RECORDS.replace("0.4,", "1e12,"));
-    let other = of("other", &RECORDS.replace("0.8,", "-3e12,"));
-    assert!(one.3.contains("record 3, 1e12 in size"), "{}", one.3);
-    assert!(other.3.contains("record 4, 3e12 in size"), "{}", other.3);
+    let one = of("one", &RECORDS.replace("0.4,", "1e15,"));
+    let other = of("other", &RECORDS.replace("0.8,", "-3e16,"));
+    assert!(one.3.contains("record 3, 1e15 in size"), "{}", one.3);
+    assert!(other.3.contains("record 4, 3e16 in size"), "{}", other.3);
     for failed in [&one, &other] {
         // The engine's exit code for a solve that fails, no card, and the same spent budget without a word.
         assert_eq!((failed.0, failed.1.as_str()), (6, ""), "{}", failed.3);

@@ -7,7 +7,7 @@ mod common;
 use certifying::{blend, holds, regression, regression_ask};
 use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
 use conveil::plan::Plan;
-use conveil::program::{AffineMap, Builder};
+use conveil::program::{AffineMap, Builder, DataMap};
 
 #[test]
 fn strongly_convex_answers_move_by_at_most_their_bound() {

@@ -8,7 +8,7 @@ use conveil::audit::Audit;
 use conveil::chance::Feasibility;
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
-use conveil::program::{Affine, AffineMap, Builder};
+use conveil::program::{Affine, AffineMap, Builder, DataMap};
 use conveil::solve::Batch;
 
 /// The largest movement in the metric of the noise over structured and random neighbours.
