@@ -143,7 +143,7 @@ fn clipped_responses_are_counted_for_the_curator_only() {
 #[test]
 fn responses_without_bounds_or_with_too_wide_ones() {
     // Clipped, they would do no harm; unclipped, one of them is beyond what a solve can prove.
-    let records = RECORDS.replace("0.4,", "1e12,");
+    let records = RECORDS.replace("0.4,", "1e15,");
     let unbounded = SPEC.replace("bounds = [0.0, 1.0]\n", "");
     let place = placed("unbounded", &unbounded, &records);
     let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
@@ -152,15 +152,15 @@ fn responses_without_bounds_or_with_too_wide_ones() {
         !stderr.contains("without limit along") && !stderr.contains("unbounded"),
         "{stderr}"
     );
-    let help = "\n  help: the largest response is that of record 3, 1e12 in size, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them\n";
+    let help = "\n  help: the largest response is that of record 3, 1e15 in size, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them\n";
     assert!(stderr.ends_with(help), "{stderr}");
     let first = "error: spec.toml: the responses are beyond what can be solved, and they have no public bounds";
     assert_eq!(stderr.lines().find(|l| l.starts_with("error")), Some(first));
-    let wide = SPEC.replace("[0.0, 1.0]", "[-1e13, 1e13]");
+    let wide = SPEC.replace("[0.0, 1.0]", "[-1e15, 1e15]");
     let place = placed("wide", &wide, &records);
     let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
     assert_eq!(code, 6, "{stderr}");
-    let help = "\n  help: the largest response is that of record 3, 1e12 in size, which the public bounds [-1e13, 1e13] let in: they may be too wide\n";
+    let help = "\n  help: the largest response is that of record 3, 1e15 in size, which the public bounds [-1e15, 1e15] let in: they may be too wide\n";
     assert!(stderr.ends_with(help), "{stderr}");
     let first = "error: spec.toml: the responses are beyond what can be solved, though their public bounds let them in";
     assert_eq!(stderr.lines().find(|l| l.starts_with("error")), Some(first));

@@ -3,6 +3,7 @@
 mod fitting;
 
 use conveil::program::DataMap;
+use conveil::solve::{Settings, solve_checked};
 use conveil_models::regression::{Basis, Behaviour, Condition, Loss, Regression};
 use fitting::{increasing, linear_solve, powers, solved, speeds, wind};
 
@@ -37,6 +38,31 @@ fn without_active_conditions_the_weights_solve_the_normal_equations() {
         let (found, expected) = (solved(&model, &y), normal_equations(&model, &y));
         for (a, b) in found.iter().zip(&expected) {
             assert!((a - b).abs() < 1e-6 * (1.0 + b.abs()), "{name}: {a} {b}");
+        }
+    }
+}
+
+/// Revenue in euros is fitted as well as in millions: conditions have the limit 0 in every unit.
+#[test]
+fn responses_in_a_small_unit_are_fitted_as_well() {
+    for condition in [Behaviour::Increasing, Behaviour::Concave] {
+        let model = wind(60)
+            .within(-1e15, 1e15)
+            .condition(Condition::at(condition, "speed", &[3.5, 5.0, 8.0, 10.0]))
+            .build()
+            .unwrap();
+        let y = powers(&speeds(60), 8);
+        let own = solved(&model, &y);
+        for unit in [1e5, 1e7, 1e9, 1e12] {
+            let scaled: Vec<f64> = y.iter().map(|y| unit * y).collect();
+            let program = model.at(&scaled).unwrap();
+            let found = solve_checked(&program, &Settings::default()).unwrap();
+            for (a, b) in own.iter().zip(&found.x) {
+                assert!(
+                    (a - b / unit).abs() < 1e-4 * (1.0 + a.abs()),
+                    "{unit}: {a} {b}"
+                );
+            }
         }
     }
 }
