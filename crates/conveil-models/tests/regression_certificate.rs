@@ -7,7 +7,6 @@ use conveil::ask::{Adjacency, Privacy, Request};
 use conveil::audit::{Audit, Verdict};
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
-use conveil::program::DataMap;
 use conveil::solve::Batch;
 use conveil_models::regression::{Basis, Loss, Regression};
 use fitting::{certified, increasing, linear_solve, powers, speeds, wind};

@@ -330,12 +330,6 @@ impl Regression {
         self.loss
     }
 
-    /// What the response is called, and its unit where one was stated.
-    pub fn response(&self) -> (&str, Option<&str>) {
-        let value = &self.reading.value;
-        (&value.name, value.unit.as_deref())
-    }
-
     /// The public bounds of the responses.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         self.bounds

@@ -2,8 +2,8 @@
 
 use conveil::program::{Meaning, Quantity, Reading, Subject, Term};
 
-use super::RegressionBuilder;
 use super::basis::Function;
+use super::{Regression, RegressionBuilder};
 
 impl RegressionBuilder {
     /// What it takes to evaluate the fitted function.
@@ -30,6 +30,14 @@ impl RegressionBuilder {
             sums: Vec::new(),
             decision: None,
         }
+    }
+}
+
+impl Regression {
+    /// What the response is called, and its unit where one was stated.
+    pub fn response(&self) -> (&str, Option<&str>) {
+        let value = &self.reading.value;
+        (&value.name, value.unit.as_deref())
     }
 }
 
