@@ -8,32 +8,50 @@ use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, S
 
 /// One way of posing the program to the solver.
 struct Attempt {
-    /// Pose it with b and (P, q) scaled to unit size.
-    rescaled: bool,
+    scaling: Scaling,
     /// The solver's own tolerance, as a share of ours.
     share: f64,
     /// Heavier regularisation and refinement, for badly conditioned systems.
     careful: bool,
 }
 
+/// The unit of x in which the program is posed, with (P, q) scaled to unit size then.
+#[derive(Clone, Copy, PartialEq)]
+enum Scaling {
+    /// As it stands.
+    Plain,
+    /// The largest limit |b|.
+    Limits,
+    /// What the quadratic cost alone makes of it, Px = −q: where no limit is nearly as large.
+    Curvature,
+}
+
+/// Curvature sets the unit where its x is so many times the largest limit.
+const BEYOND: f64 = 10.0;
+
 /// Where the optimum roughly is: to this, or nothing after so many iterations.
 const ROUGH: (f64, u32) = (1e-4, 60);
 
-const ATTEMPTS: [Attempt; 3] = [
+const ATTEMPTS: [Attempt; 4] = [
     Attempt {
-        rescaled: false,
+        scaling: Scaling::Plain,
         share: 0.1,
         careful: false,
     },
     Attempt {
-        rescaled: true,
+        scaling: Scaling::Limits,
         share: 0.01,
         careful: false,
     },
     Attempt {
-        rescaled: true,
+        scaling: Scaling::Limits,
         share: 0.01,
         careful: true,
+    },
+    Attempt {
+        scaling: Scaling::Curvature,
+        share: 0.01,
+        careful: false,
     },
 ];
 
@@ -60,6 +78,9 @@ fn solve_by<'a>(
     for attempt in attempts {
         if settings.cancel().is_raised() {
             return Outcome::Cancelled;
+        }
+        if unit(program, attempt.scaling).is_none() {
+            continue;
         }
         let answer = match run(program, settings, attempt) {
             Ok(answer) => answer,
@@ -120,7 +141,28 @@ fn solve_by<'a>(
             }
             _ => Outcome::Inaccurate(best),
         },
-        _ => Outcome::Failed(last_word),
+        Some(best) => Outcome::Failed(format!(
+            "{last_word}, but its best point misses our check by {:.0e}, relative to the numbers in it",
+            best.residuals.worst()
+        )),
+        None => Outcome::Failed(last_word),
+    }
+}
+
+/// The unit of x under a scaling; none where that is no way of its own to pose the program.
+fn unit(program: &Program, scaling: Scaling) -> Option<f64> {
+    let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let curved = || {
+        let p = largest(program.p().nzval());
+        (p > 0.0).then(|| largest(program.q()) / p)
+    };
+    let b = largest(program.b());
+    match scaling {
+        Scaling::Plain => Some(1.0),
+        // Where every limit is 0 the quadratic cost alone says how large x is.
+        Scaling::Limits if b == 0.0 => Some(curved().unwrap_or(0.0).max(1e-6)),
+        Scaling::Limits => Some(b.max(1e-6)),
+        Scaling::Curvature => curved().filter(|x| b > 0.0 && *x > BEYOND * b),
     }
 }
 
@@ -188,7 +230,10 @@ struct Answer {
 
 fn run(program: &Program, settings: &Settings, attempt: &Attempt) -> Result<Answer, String> {
     let tolerance = (settings.tolerance() * attempt.share).clamp(1e-12, 1e-8);
-    let iterations = if attempt.rescaled { 500 } else { 200 };
+    let iterations = match attempt.scaling {
+        Scaling::Plain => 200,
+        Scaling::Limits | Scaling::Curvature => 500,
+    };
     run_to(program, settings, attempt, (tolerance, iterations))
 }
 
@@ -200,18 +245,15 @@ fn run_to(
 ) -> Result<Answer, String> {
     let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // x = size·y: b/size, objective times weight.
-    let (size, weight) = if attempt.rescaled {
-        let (b, p) = (largest(program.b()), largest(program.p().nzval()));
-        // Where every limit is 0 the quadratic cost alone says how large x is: Px = −q.
-        let size = match b == 0.0 && p > 0.0 {
-            true => largest(program.q()) / p,
-            false => b,
-        };
-        let size = size.max(1e-6);
-        let slope = (largest(program.q()) * size).max(largest(program.p().nzval()) * size * size);
-        (size, 1.0 / slope.max(1e-12))
-    } else {
-        (1.0, 1.0)
+    let size = unit(program, attempt.scaling).unwrap_or(1.0);
+    let weight = match attempt.scaling {
+        Scaling::Plain => 1.0,
+        Scaling::Limits | Scaling::Curvature => {
+            let p = largest(program.p().nzval());
+            1.0 / (largest(program.q()) * size)
+                .max(p * size * size)
+                .max(1e-12)
+        }
     };
     let p = csc(program.p(), weight * size * size);
     let a = csc(program.a(), 1.0);
@@ -325,6 +367,30 @@ mod tests {
             (solution.x[0] - half).abs() < 1e-4 * half
                 && (solution.x[1] - half).abs() < 1e-4 * half
         );
+    }
+
+    /// Responses of 10¹⁰ fitted under limits of 1: nothing but the cost says how large x is.
+    #[test]
+    fn a_fit_far_beyond_its_limits_is_solved_in_units_of_its_own() {
+        let mut m = Builder::new();
+        let x = m.variable("x", 2);
+        m.quadratic(0, 0, 300.0);
+        m.quadratic(0, 1, 100.0);
+        m.quadratic(1, 1, 40.0);
+        m.minimize(x.dot(&[-6e12, -2.1e12]));
+        m.at_most("slope", 1.0, x.at(1));
+        m.at_most("level", x.at(0), x.at(1) + 1.0);
+        let program = m.build().unwrap();
+        assert!(unit(&program, Scaling::Curvature).is_some());
+        let found = solve(&program, &Settings::default());
+        let Outcome::Optimal(solution) = found else {
+            panic!("it has an optimum: {found:?}");
+        };
+        // Px = −q holds inside, at (15, 15)·10⁹; the objective is ½q'x there.
+        let optimum = -0.5 * (6e12 + 2.1e12) * 15e9;
+        assert!((solution.objective / optimum - 1.0).abs() < 1e-7);
+        // A cost of its limits' size is posed in no third way.
+        assert!(unit(&far_and_cheap(), Scaling::Curvature).is_none());
     }
 
     #[test]
