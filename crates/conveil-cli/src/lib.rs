@@ -22,6 +22,7 @@ mod regression;
 mod release;
 mod study;
 mod study_learning;
+mod study_records;
 mod study_regression;
 mod svm;
 mod svm_compare;
