@@ -6,7 +6,7 @@ use conveil::ask::Query;
 use conveil::plan::{CuratorReport, Decided};
 use conveil_grid::Unit;
 use conveil_models::grid::Opf;
-use conveil_read::spec::{Model, Release, Sensitivity};
+use conveil_read::spec::{Model, Release};
 use serde::Serialize;
 
 use crate::inputs::Inputs;
@@ -46,14 +46,14 @@ impl<'r> GridReport<'r> {
         GridReport {
             report,
             load_prices: opf.load_prices(decided),
-            cost_gap: CostGap::new(inputs, opf, decided, report).filter(|_| is_cost),
+            cost_gap: CostGap::new(opf, decided, report).filter(|_| is_cost),
             curvature_cost: curvature_cost(inputs, opf, decided),
         }
     }
 }
 
 impl CostGap {
-    fn new(inputs: &Inputs, opf: &Opf, decided: &Decided, report: &CuratorReport) -> Option<Self> {
+    fn new(opf: &Opf, decided: &Decided, report: &CuratorReport) -> Option<Self> {
         let Query::AtMost { .. } = opf.cost_query() else {
             return None;
         };
@@ -61,10 +61,7 @@ impl CostGap {
         let cost: f64 = mean_outputs(opf, decided)
             .map(|(unit, p)| unit.cost.at(p))
             .sum();
-        let correction_price = match (&inputs.spec.privacy.sensitivity.value, &decided.correction) {
-            (Sensitivity::Envelope { price }, Some(correction)) => price * correction.priced,
-            _ => 0.0,
-        };
+        let correction_price = decided.correction.as_ref().map_or(0.0, |c| c.paid);
         Some(CostGap {
             at_most,
             cost_of_the_mean_decision: cost,

@@ -467,3 +467,28 @@ fn charges_are_those_of_the_mechanism() {
         }
     }
 }
+
+/// Twice the cost is released: the price of the correction counts twice as well.
+#[test]
+fn the_price_of_a_correction_is_in_the_unit_of_the_answer() {
+    let map = supply();
+    let twice = Query::Weighted(vec![("x[0]".into(), 2.0), ("x[1]".into(), 6.0)]);
+    let ask = Ask::new(twice)
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(Privacy::laplace(1.0))
+        .sensitivity(Request::Envelope { price: 2.5 })
+        .feasible(0.9);
+    let plan = Plan::new(&map, ask).unwrap();
+    assert!((plan.guarantee().sensitivity() - 5.0).abs() < 0.05);
+    let released = release(&plan, &[25.0], &mut memory(), NAME).unwrap();
+    let correction = released.report().unwrap().correction.clone().unwrap();
+    assert!(correction.priced > 1.0, "{correction:?}");
+    assert!((correction.paid - 5.0 * correction.priced).abs() < 1e-9);
+    let x = released.decision().unwrap().values();
+    let cost = 2.0 * x[0].value + 6.0 * x[1].value;
+    let answer = released.card().answer()[0].value;
+    assert!(
+        (cost + correction.paid - answer).abs() < 1e-5,
+        "{cost} {answer}"
+    );
+}

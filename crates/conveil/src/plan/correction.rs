@@ -113,8 +113,12 @@ pub(super) fn break_ties(
 /// Equations met to this share of their terms are met.
 const CARRIED: f64 = 1e-11;
 
-/// Whether a rule carries the noise in its answer to rounding, QX = T: a solve around a point may lose that.
+/// Whether a rule carries the noise in its answer to rounding, QX = T: a solve around a point may lose that. Noise on the
+/// answer is carried by nothing.
 fn carries(plain: &ReleasedMap<'_>, own: &Decided) -> bool {
+    if plain.design().is_at_the_mean() {
+        return true;
+    }
     let rows = plain.query().rows().iter().enumerate();
     rows.into_iter().all(|(i, terms)| {
         let wanted = plain.shape().row(i);

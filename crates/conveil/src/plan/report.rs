@@ -50,6 +50,8 @@ pub struct CuratorReport {
     pub optimum_at_the_data: Option<f64>,
     /// How far the solve is proven to be from the optimum, where a certificate counts on it.
     pub proven_error: Option<f64>,
+    /// Whether the mean meets the equalities to rounding, and not only to the solver's tolerance.
+    pub is_on_equalities: bool,
     /// Our check of the solve.
     pub check: crate::solve::Residuals,
     /// Variables and rows of the lifted program.
@@ -115,6 +117,7 @@ impl CuratorReport {
             infeasible_at_the_data: None,
             optimum_at_the_data: None,
             proven_error: decided.proven_error,
+            is_on_equalities: decided.is_on_equalities,
             check: decided.residuals,
             lifted_size: decided.lifted_size,
             seconds: [decided.seconds.0, decided.seconds.1, seconds.0, seconds.1],
@@ -276,6 +279,12 @@ impl fmt::Display for CuratorReport {
             list(f, "prices of binding constraints", &self.prices)?;
         }
         writeln!(f, "check: {}", self.check)?;
+        if !self.is_on_equalities {
+            writeln!(
+                f,
+                "  the mean decision misses an equality by more than rounding, within the solver's tolerance"
+            )?;
+        }
         if let Some(error) = self.proven_error {
             writeln!(f, "proven distance from the optimum: {error:.1e}")?;
         }
