@@ -235,9 +235,8 @@ fn a_divided_promise_is_told() {
     let told = |count: usize, wish: Feasibility| {
         let svm = svm(count, 2, 0.1);
         let plan = Plan::new(&svm, ask(&svm, Privacy::laplace(2.0)).feasibility(wish)).unwrap();
-        let warnings = plan.warnings().iter();
-        let found = warnings.cloned().find(|w| w.contains("rows together"));
-        found
+        let mut warnings = plan.warnings().iter();
+        warnings.find(|w| w.contains("rows together")).cloned()
     };
     assert_eq!(
         told(200, Feasibility::eta(0.01)).as_deref(),

@@ -567,7 +567,7 @@ mod tests {
             }
             let hinge = |k: usize| Hinge {
                 row: k / 2,
-                target: if k % 2 == 0 { 1.1 } else { 0.9 },
+                target: [1.1, 0.9][k % 2],
                 cost: 0.5 / n as f64,
             };
             let mut matrix = vec![0.0; 9];
