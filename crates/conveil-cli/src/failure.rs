@@ -128,7 +128,26 @@ impl Failure {
 
     /// What the engine says about the file `name`, and the way out where there is one.
     pub fn engine(name: &str, error: &Error) -> Self {
-        let help = match error {
+        let message = match error {
+            Error::Cancelled => "interrupted; nothing was released".into(),
+            _ => format!("{name}: {error}{}", Self::way_out(name, error)),
+        };
+        Failure {
+            message,
+            exit_code: error.exit_code(),
+        }
+    }
+
+    /// The same, below `what` it means for the model.
+    pub fn engine_on(name: &str, what: &str, error: &Error) -> Self {
+        Failure {
+            message: format!("{name}: {what}\n  {error}{}", Self::way_out(name, error)),
+            exit_code: error.exit_code(),
+        }
+    }
+
+    fn way_out(name: &str, error: &Error) -> String {
+        match error {
             Error::NoiseDoesNotFit(_) => format!(
                 "\n  help: `conveil explain {name}` finds the smallest epsilon or eta, or the largest alpha, that fits"
             ),
@@ -144,14 +163,6 @@ impl Failure {
                     .into()
             }
             _ => String::new(),
-        };
-        let message = match error {
-            Error::Cancelled => "interrupted; nothing was released".into(),
-            _ => format!("{name}: {error}{help}"),
-        };
-        Failure {
-            message,
-            exit_code: error.exit_code(),
         }
     }
 

@@ -19,6 +19,7 @@ mod ledger;
 pub mod model;
 mod private_file;
 mod regression;
+mod regression_report;
 mod release;
 mod study;
 mod study_learning;

@@ -14,6 +14,7 @@ use crate::ellipsoid::EllipsoidReport;
 use crate::failure::Failure;
 use crate::grid_report::GridReport;
 use crate::inputs::{Inputs, Source};
+use crate::regression_report::{self, RegressionReport};
 use crate::svm::SvmReport;
 use crate::{conic, ellipsoid, grid, regression, svm};
 
@@ -74,6 +75,8 @@ impl Model {
 pub(crate) enum Report<'r> {
     /// The engine's own.
     Plain(&'r CuratorReport),
+    /// Of a regression.
+    Regression(Box<RegressionReport<'r>>),
     /// Of a power flow.
     Grid(Box<GridReport<'r>>),
     /// Of a classifier.
@@ -85,13 +88,17 @@ pub(crate) enum Report<'r> {
 impl<'r> Report<'r> {
     pub(crate) fn new(
         inputs: &Inputs,
-        model: &Model,
+        (model, theta): (&Model, &[f64]),
         plan: &Plan<'_>,
         decided: &Decided,
         report: &'r CuratorReport,
     ) -> Result<Self, Failure> {
         Ok(match model {
-            Model::Conic(_) | Model::Regression(_) => Report::Plain(report),
+            Model::Conic(_) => Report::Plain(report),
+            Model::Regression(model) => {
+                let report = RegressionReport::new(inputs, (model, theta), plan, decided, report)?;
+                Report::Regression(Box::new(report))
+            }
             Model::Opf(opf) => {
                 Report::Grid(Box::new(GridReport::new(inputs, opf, decided, report)))
             }
@@ -112,6 +119,7 @@ impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Report::Plain(report) => report.fmt(f),
+            Report::Regression(report) => report.fmt(f),
             Report::Grid(report) => report.fmt(f),
             Report::Svm(report) => report.fmt(f),
             Report::Ellipsoid(report) => report.fmt(f),
@@ -122,20 +130,33 @@ impl fmt::Display for Report<'_> {
 /// What the curator should know about a decision, whether or not a report is asked for.
 pub(crate) fn warning(
     inputs: &Inputs,
-    model: &Model,
+    (model, theta): (&Model, &[f64]),
     plan: &Plan<'_>,
     decided: &Decided,
 ) -> Option<String> {
     match model {
-        Model::Conic(_) | Model::Regression(_) | Model::Ellipsoid(_) => None,
+        Model::Conic(_) | Model::Ellipsoid(_) => None,
+        Model::Regression(model) => {
+            regression_report::noise_dominates((model, theta), plan, decided)
+        }
         Model::Opf(opf) => grid::broken_bound(inputs, opf, decided),
         Model::Svm(svm) => svm::noise_decides(svm, plan, decided),
     }
 }
 
-/// What may help where the engine fails on these data. Private.
-pub(crate) fn help(model: &Model, theta: &[f64], error: &conveil::Error) -> Option<String> {
-    grid::shortage(model, theta, error).or_else(|| regression::out_of_size(model, theta, error))
+/// Where the engine fails on these data: what it says, in the words of the model, and what may help. Private; the exit
+/// code is the engine's.
+pub(crate) fn failure(
+    inputs: &Inputs,
+    model: &Model,
+    theta: &[f64],
+    error: &conveil::Error,
+) -> Failure {
+    let name = &inputs.spec_name;
+    match regression::out_of_size(model, theta, error) {
+        Some((what, help)) => Failure::engine_on(name, &what, error).with_help(Some(help)),
+        None => Failure::engine(name, error).with_help(grid::shortage(model, theta, error)),
+    }
 }
 
 /// The private datasets: one, or a series of them.

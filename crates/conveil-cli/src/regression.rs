@@ -175,12 +175,13 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
     Ok(values)
 }
 
-/// What to do where a solve fails: responses of any size are let in, unless public bounds clip them. Private.
+/// What it means that a solve fails, and what to do: responses of any size are let in, unless public bounds clip them.
+/// Private.
 pub(crate) fn out_of_size(
     model: &crate::model::Model,
     theta: &[f64],
     error: &conveil::Error,
-) -> Option<String> {
+) -> Option<(String, String)> {
     use conveil::Error::{Inaccurate, Numerical, Unbounded};
     let crate::model::Model::Regression(regression) = model else {
         return None;
@@ -199,14 +200,21 @@ pub(crate) fn out_of_size(
         "the largest response is that of record {}, {size:e} in size",
         record + 1
     );
+    let what = "the responses are beyond what can be solved";
     Some(match bounds {
-        None => format!(
-            "{largest}, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them"
+        None => (
+            format!("{what}, and they have no public bounds"),
+            format!(
+                "{largest}, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them"
+            ),
         ),
-        Some((low, high)) => format!(
-            "{largest}, which the public bounds [{}, {}] let in: they may be too wide",
-            shown(low),
-            shown(high)
+        Some((low, high)) => (
+            format!("{what}, though their public bounds let them in"),
+            format!(
+                "{largest}, which the public bounds [{}, {}] let in: they may be too wide",
+                shown(low),
+                shown(high)
+            ),
         ),
     })
 }

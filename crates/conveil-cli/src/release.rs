@@ -107,7 +107,7 @@ fn release_row(
             terminal.stage("solve and draw", || charged.release(&theta))
         };
         let released = released.map_err(|error| series.told(&theta, &error))?;
-        series.write(row, files, plan, &released, terminal)
+        series.write((row, &theta), files, plan, &released, terminal)
     };
     rest().map_err(|failure| failure.after(&spent))
 }
@@ -157,7 +157,7 @@ fn study_row(
         terminal.stage("solve and draw", || not_private(&plan, &theta, seed))
     };
     let released = released.map_err(|e| series.told(&theta, &e))?;
-    series.write(row, files, &plan, &released, terminal)
+    series.write((row, &theta), files, &plan, &released, terminal)
 }
 
 /// The datasets to release, one after the other: all rows of a series, or the one that was asked for.
@@ -207,7 +207,7 @@ impl<'i> Series<'i> {
     /// The private documents first: an answer without its decision helps nobody.
     fn write(
         &self,
-        row: usize,
+        (row, theta): (usize, &[f64]),
         files: Files,
         plan: &Plan<'_>,
         released: &Released,
@@ -220,7 +220,7 @@ impl<'i> Series<'i> {
         if let Some(file) = files.report {
             // Whether there is a card must not hang on the report.
             let report = released.report();
-            let report = report.map(|r| Report::new(inputs, model, plan, decided, r));
+            let report = report.map(|r| Report::new(inputs, (model, theta), plan, decided, r));
             match report {
                 Some(Ok(report)) => file.write(&report)?,
                 Some(Err(failure)) => terminal.say(&format!(
@@ -229,7 +229,7 @@ impl<'i> Series<'i> {
                 None => terminal.say("warning: no curator report could be made of it"),
             }
         }
-        if let Some(warning) = model::warning(inputs, model, plan, decided) {
+        if let Some(warning) = model::warning(inputs, (model, theta), plan, decided) {
             let place = match self.is_long() {
                 true => format!("row {row}: "),
                 false => String::new(),
@@ -241,11 +241,12 @@ impl<'i> Series<'i> {
 
     /// What a release says about these data, for the curator.
     fn told(&self, theta: &[f64], error: &conveil_release::Error) -> Failure {
-        let help = match error {
-            conveil_release::Error::Engine(error) => model::help(self.model, theta, error),
-            _ => None,
-        };
-        Failure::release(&self.inputs.spec_name, error).with_help(help)
+        match error {
+            conveil_release::Error::Engine(error) => {
+                model::failure(self.inputs, self.model, theta, error)
+            }
+            other => Failure::release(&self.inputs.spec_name, other),
+        }
     }
 
     /// In a series, a failure says how far it came.

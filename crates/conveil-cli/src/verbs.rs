@@ -56,12 +56,18 @@ pub(crate) fn solve(
         let _spinner = terminal.progress("solving");
         terminal.stage("solve", || plan.curate(&theta))
     };
-    let curated = curated.map_err(|e| told(&inputs, &model, &theta, &e))?;
+    let curated = curated.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
     let (decided, report) = (curated.decided(), curated.report());
-    if let Some(warning) = model::warning(&inputs, &model, &plan, decided) {
+    if let Some(warning) = model::warning(&inputs, (&model, &theta), &plan, decided) {
         terminal.say(&format!("warning: {warning}"));
     }
-    terminal.show(&Report::new(&inputs, &model, &plan, decided, report)?)?;
+    terminal.show(&Report::new(
+        &inputs,
+        (&model, &theta),
+        &plan,
+        decided,
+        report,
+    )?)?;
     terminal.say_timings();
     Ok(())
 }
@@ -91,7 +97,7 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
             plan::compare(&plan, &theta, draws, seed, &batch)
         })
     };
-    let comparison = comparison.map_err(|e| told(&inputs, &model, &theta, &e))?;
+    let comparison = comparison.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
     terminal.show(&comparison)?;
     terminal.say_timings();
     Ok(())
@@ -109,7 +115,7 @@ pub(crate) fn explain(
         let _spinner = terminal.progress("explaining");
         terminal.stage("explain", || plan::explain(model.map(), &ask, &theta))
     };
-    let explanation = explanation.map_err(|e| told(&inputs, &model, &theta, &e))?;
+    let explanation = explanation.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
     terminal.show(&explanation)?;
     terminal.say_timings();
     Ok(())
@@ -137,15 +143,10 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
             )
         })
     };
-    let frontier = frontier.map_err(|e| told(&inputs, &model, &theta, &e))?;
+    let frontier = frontier.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
     terminal.show(&frontier)?;
     terminal.say_timings();
     Ok(())
-}
-
-/// What the engine says about these data, for the curator.
-fn told(inputs: &Inputs, model: &Model, theta: &[f64], error: &conveil::Error) -> Failure {
-    Failure::engine(&inputs.spec_name, error).with_help(model::help(model, theta, error))
 }
 
 /// The inputs, the public model and the private θ.

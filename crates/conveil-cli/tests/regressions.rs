@@ -2,60 +2,9 @@
 
 mod running;
 
+use running::regression::{RECORDS, SPEC, json, placed};
 use running::{RECORD_EXAMPLES, directory, ended, examples, text, write};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-const SPEC: &str = r#"
-[problem]
-model = "regression"
-regressors = "records.csv"
-response = "power"
-ridge = 0.1
-
-[[problem.basis]]
-kind = "constant"
-
-[[problem.basis]]
-kind = "linear"
-feature = "speed"
-
-[[problem.condition]]
-kind = "increasing"
-feature = "speed"
-at = [3.0]
-
-[private]
-adjacency = { kind = "one-entry", alpha = 0.5 }
-bounds = [0.0, 1.0]
-
-[query]
-release = "identity"
-
-[privacy]
-mechanism = "gaussian"
-epsilon = 1.0
-delta = 1e-6
-
-[feasibility]
-eta = 0.05
-"#;
-
-const RECORDS: &str =
-    "speed,power,remark\n3,0.1,calm\n5,0.3,\n7,0.4,gusts\n9,0.8,\n11,0.95,storm\n";
-
-fn placed(name: &str, spec: &str, records: &str) -> PathBuf {
-    let place = directory(&format!("regression-{name}"));
-    write(&place.join("spec.toml"), spec);
-    write(&place.join("records.csv"), records);
-    place
-}
-
-fn json(place: &Path, words: &[&str]) -> Value {
-    let (code, stdout, stderr) = ended(place, words);
-    assert_eq!(code, 0, "{words:?}: {stderr}");
-    serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}\n{stdout}"))
-}
 
 /// Ridge regression with a constant, by hand: (Φ'Φ + λI)w = Φ'y.
 #[test]
@@ -132,134 +81,6 @@ fn a_release_is_charged_and_names_the_weights() {
     assert_eq!(code, 5, "{stderr}");
 }
 
-/// Σ weight·function from the card's JSON alone, in the formulas that its kinds stand for.
-fn evaluated(card: &Value, x: &[(&str, f64)]) -> f64 {
-    let terms = card["reading"]["terms"].as_array().unwrap();
-    let weight = |name: &Value| {
-        let answers = card["answer"].as_array().unwrap();
-        let found = answers.iter().find(|answer| answer["name"] == *name);
-        found.unwrap()["value"].as_f64().unwrap()
-    };
-    let each = terms.iter().map(|term| {
-        let number = |key: &str| term[key].as_f64().unwrap();
-        let input = || {
-            let name = term["input"].as_str().unwrap();
-            x.iter().find(|known| known.0 == name).unwrap().1
-        };
-        let function = match term["kind"].as_str().unwrap() {
-            "constant" => 1.0,
-            "power" => number("scale") * (input() - number("center")).powf(number("degree")),
-            "radial" => (1.0 + ((input() - number("center")) / number("width")).powi(2)).sqrt(),
-            other => panic!("{other}"),
-        };
-        weight(&term["weight"]) * function
-    });
-    each.sum()
-}
-
-#[test]
-fn a_card_says_what_is_protected_and_what_it_takes_to_use_the_weights() {
-    let spec = SPEC
-        .replace(
-            "ridge = 0.1",
-            "ridge = 0.1\nunits = { speed = \"m/s\", power = \"share\" }",
-        )
-        .replace(
-            "[[problem.condition]]",
-            "[[problem.basis]]\nkind = \"power\"\nfeature = \"speed\"\ndegree = 3\ncenter = 5.0\nscale = 0.5\n\n[[problem.basis]]\nkind = \"radial\"\nfeature = \"speed\"\ncenters = [7.0]\nwidth = 2.0\n\n[[problem.condition]]",
-        );
-    let place = placed("card", &spec, RECORDS);
-    let card = json(
-        &place,
-        &["release", "spec.toml", "--no-ledger", "--json", "-q"],
-    );
-    let protects = "the response of one record (power), up to a change of 0.5; the regressors and the number of records are public and not protected";
-    assert_eq!(card["protects"], protects);
-    let quantity = |name: &str, unit: &str, bounds: Value| serde_json::json!({ "name": name, "unit": unit, "bounds": bounds });
-    let reading = &card["reading"];
-    assert_eq!(
-        reading["value"],
-        quantity("power", "share", serde_json::json!([0.0, 1.0]))
-    );
-    assert_eq!(
-        reading["inputs"],
-        serde_json::json!([quantity("speed", "m/s", Value::Null)])
-    );
-    // Second road: the formulas as the spec has them.
-    let w: Vec<f64> = (card["answer"].as_array().unwrap().iter())
-        .map(|answer| answer["value"].as_f64().unwrap())
-        .collect();
-    for x in [3.0, 6.5, 20.0f64] {
-        let expected = w[0]
-            + w[1] * x
-            + w[2] * 0.5 * (x - 5.0) * (x - 5.0) * (x - 5.0)
-            + w[3] * (1.0 + (x - 7.0) * (x - 7.0) / 4.0).sqrt();
-        let found = evaluated(&card, &[("speed", x)]);
-        assert!(
-            (found - expected).abs() < 1e-9 * (1.0 + expected.abs()),
-            "{found} {expected}"
-        );
-    }
-    let (_, text, _) = ended(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
-    let used = "use: power is fitted by the sum of weight × function:\n  constant: 1\n  speed: speed\n  0.5·(speed − 5)^3: 0.5·(speed − 5)^3\n  radial(speed, 7, 2): √(1 + ((speed − 7)/2)^2)\n  speed in m/s; power in share, clipped to [0, 1] before the fit\n";
-    for said in [&format!("protects: {protects}\n"), used] {
-        assert!(text.contains(said), "{text}");
-    }
-    // `check` says the same before anything is charged.
-    let check = json(&place, &["check", "spec.toml", "--json"]);
-    assert_eq!(check["protects"], card["protects"]);
-    assert_eq!(check["reading"], card["reading"]);
-    let (_, text, _) = ended(&place, &["check", "spec.toml", "-q"]);
-    assert!(text.contains(&format!("protects: {protects}\n")), "{text}");
-    assert!(text.contains(used), "{text}");
-    // A seed protects nothing, and so does paper mode.
-    let seeded = ["release", "spec.toml", "--not-private", "--seed", "1", "-q"];
-    let (_, text, stderr) = ended(&place, &seeded);
-    assert!(text.contains("protects: nothing\n"), "{text}{stderr}");
-}
-
-#[test]
-fn what_is_protected_follows_from_the_adjacency() {
-    let rest = "the regressors and the number of records are public and not protected";
-    for (adjacency, expected) in [
-        (
-            "kind = \"one-record\"",
-            "the response of one record (power), whatever it is within its public bounds",
-        ),
-        (
-            "kind = \"l2\", alpha = 0.25",
-            "the responses of all records (power), up to changes of 0.25 together (Euclidean norm)",
-        ),
-        (
-            "kind = \"l1\", alpha = 0.25",
-            "the responses of all records (power), up to changes of 0.25 in all (ℓ₁ norm)",
-        ),
-    ] {
-        let spec = SPEC.replace("kind = \"one-entry\", alpha = 0.5", adjacency);
-        let place = placed("protects", &spec, RECORDS);
-        let check = json(&place, &["check", "spec.toml", "--json"]);
-        assert_eq!(check["protects"], format!("{expected}; {rest}"));
-    }
-    // Some weights alone are no curve.
-    let declared =
-        "delta = 1e-6\nsensitivity = { by = \"declared\", value = 1.0, reason = \"for the test\" }";
-    let spec = SPEC
-        .replace(
-            "release = \"identity\"",
-            "release = \"identity\"\nvariables = [\"speed\"]",
-        )
-        .replace("delta = 1e-6", declared);
-    let place = placed("part", &spec, RECORDS);
-    let check = json(&place, &["check", "spec.toml", "--json"]);
-    assert_eq!(check["reading"]["missing"], serde_json::json!(["constant"]));
-    assert_eq!(check["reading"]["terms"].as_array().unwrap().len(), 1);
-    let text = check["text"].as_str().unwrap();
-    assert!(
-        text.contains("of which 1 weight is not released (`constant`):"),
-        "{text}"
-    );
-}
-
 #[test]
 fn an_audit_does_not_contradict_the_certificate() {
     let place = placed("audit", SPEC, RECORDS);
@@ -328,33 +149,6 @@ fn responses_may_stand_in_a_file_of_their_own() {
 }
 
 #[test]
-fn clipped_responses_are_counted_for_the_curator_only() {
-    let records = RECORDS.replace("0.95", "1.7").replace("0.1,", "-3,");
-    let place = placed("clipped", SPEC, &records);
-    let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-    assert_eq!(code, 0, "{stderr}");
-    for name in ["power 1", "power 5"] {
-        let warning = format!(
-            "warning: the value of `{name}` lies outside its public bounds and is clipped to [0, 1]"
-        );
-        assert!(stderr.contains(&warning), "{stderr}");
-    }
-    let (_, _, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
-    assert!(!stderr.contains("clipped"), "{stderr}");
-    // Many are one line.
-    let many: Vec<String> = (0..40).map(|i| format!("{},5,x", 3 + i % 7)).collect();
-    let place = placed(
-        "clipped-many",
-        SPEC,
-        &format!("speed,power,remark\n{}\n", many.join("\n")),
-    );
-    let (_, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-    let said = "warning: 40 of 40 values in all lie outside their public bounds and are clipped";
-    assert!(stderr.contains(said), "{stderr}");
-    assert!(stderr.lines().count() < 20, "{stderr}");
-}
-
-#[test]
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_files() {
     let cases = [
@@ -412,41 +206,6 @@ fn a_file_of_records_is_never_in_memory_as_a_whole() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     let _ = std::fs::remove_dir_all(&place);
-}
-
-#[test]
-fn responses_without_bounds_or_with_too_wide_ones() {
-    // Clipped, they would do no harm; unclipped, one of them is beyond what a solve can prove.
-    let records = RECORDS.replace("0.4,", "1e12,");
-    let unbounded = SPEC.replace("bounds = [0.0, 1.0]\n", "");
-    let place = placed("unbounded", &unbounded, &records);
-    let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-    assert_eq!(code, 6, "{stderr}");
-    assert!(
-        !stderr.contains("without limit along") && !stderr.contains("unbounded"),
-        "{stderr}"
-    );
-    let help = "\n  help: the largest response is that of record 3, 1e12 in size, and nothing bounds it: `bounds = [low, high]` in [private], from what is known about the response, clips every one to them\n";
-    assert!(stderr.ends_with(help), "{stderr}");
-    let wide = SPEC.replace("[0.0, 1.0]", "[-1e13, 1e13]");
-    let place = placed("wide", &wide, &records);
-    let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-    assert_eq!(code, 6, "{stderr}");
-    let help = "\n  help: the largest response is that of record 3, 1e12 in size, which the public bounds [-1e13, 1e13] let in: they may be too wide\n";
-    assert!(stderr.ends_with(help), "{stderr}");
-    for (adjacency, bounds) in [("", "[-1e308, 1e308]"), ("one-record", "[0.0, 1e101]")] {
-        let spec = SPEC.replace("[0.0, 1.0]", bounds);
-        let spec = match adjacency {
-            "" => spec,
-            _ => spec.replace("kind = \"one-entry\", alpha = 0.5", "kind = \"one-record\""),
-        };
-        let place = placed("too-wide", &spec, RECORDS);
-        let (code, _, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
-        assert_eq!(code, 2, "{stderr}");
-        let said = "error: spec.toml: the bounds of the response `power` must be in order and at most 1e100 in size, found [";
-        assert!(stderr.starts_with(said), "{stderr}");
-        assert!(!stderr.contains("inf"), "{stderr}");
-    }
 }
 
 #[test]

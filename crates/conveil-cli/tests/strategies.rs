@@ -3,7 +3,7 @@
 mod running;
 
 use running::{directory, ended, examples, text, write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An example with another [feasibility], its files beside it.
 fn placed(name: &str, files: &[&str], feasibility: &str) -> PathBuf {
@@ -21,7 +21,7 @@ fn placed(name: &str, files: &[&str], feasibility: &str) -> PathBuf {
     place
 }
 
-fn ok(place: &PathBuf, words: &[&str]) -> String {
+fn ok(place: &Path, words: &[&str]) -> String {
     let (code, stdout, stderr) = ended(place, words);
     assert_eq!(code, 0, "{words:?}: {stderr}");
     stdout

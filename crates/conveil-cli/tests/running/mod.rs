@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part of it
 
 pub mod grid;
+pub mod regression;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

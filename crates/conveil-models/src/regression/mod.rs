@@ -32,9 +32,11 @@ mod assembly;
 mod basis;
 mod condition;
 mod reading;
+mod residuals;
 
 pub use basis::Basis;
 pub use condition::{Behaviour, Condition};
+pub use residuals::RootMeanSquares;
 
 use conveil::ask::{Ask, Query, Request};
 use conveil::program::{AffineMap, DataMap, Location, Meaning, Parameter, Program, Reading};

@@ -2,8 +2,8 @@
 
 use conveil::program::{Meaning, Quantity, Reading, Subject, Term};
 
-use super::RegressionBuilder;
 use super::basis::Function;
+use super::{Regression, RegressionBuilder};
 
 impl RegressionBuilder {
     /// What it takes to evaluate the fitted function.
@@ -27,8 +27,17 @@ impl RegressionBuilder {
                 .collect(),
             terms,
             missing: Vec::new(),
+            sums: Vec::new(),
             decision: None,
         }
+    }
+}
+
+impl Regression {
+    /// What the response is called, and its unit where one was stated.
+    pub fn response(&self) -> (&str, Option<&str>) {
+        let value = &self.reading.value;
+        (&value.name, value.unit.as_deref())
     }
 }
 
@@ -44,5 +53,9 @@ pub(super) fn meaning(reading: &Reading) -> Meaning {
             public: "the regressors and the number of records".into(),
         }),
         reading: Some(reading.clone()),
+        // Nothing but the weights themselves can be bounded by what is released of them.
+        unbounded: Some(
+            "release all weights, of which anyone can form any sum, or as many independent rows as there are weights; or strategy = output, under which the other weights need not give way to the noise".into(),
+        ),
     }
 }

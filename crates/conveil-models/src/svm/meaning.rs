@@ -72,12 +72,14 @@ impl SvmBuilder {
                     .collect(),
                 terms,
                 missing: Vec::new(),
+                sums: Vec::new(),
                 decision: Some(Decision {
                     label,
                     positive,
                     negative,
                 }),
             }),
+            unbounded: None,
         }
     }
 }

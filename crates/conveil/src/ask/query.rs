@@ -2,7 +2,7 @@
 
 use super::phantom::Suspicion;
 use crate::error::{Error, Result};
-use crate::program::{DataMap, Program, Stage};
+use crate::program::{DataMap, Part, Program, Stage, Sum};
 
 /// What is released.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,21 @@ impl ResolvedQuery {
     /// What each released number is called.
     pub fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// The released numbers, as sums of the program's variables.
+    pub fn sums(&self, program: &Program) -> Vec<Sum> {
+        let part = |&(j, coefficient): &(usize, f64)| Part {
+            weight: program.variable_name(j),
+            coefficient,
+        };
+        let named = self.labels.iter().zip(&self.rows);
+        named
+            .map(|(name, row)| Sum {
+                name: name.clone(),
+                parts: row.iter().map(part).collect(),
+            })
+            .collect()
     }
 
     /// Qx.

@@ -160,7 +160,8 @@ impl Guarantee {
         let labels = released.query().labels();
         Guarantee {
             subject: meaning.subject,
-            reading: meaning.reading.and_then(|reading| reading.released(labels)),
+            reading: (meaning.reading)
+                .and_then(|reading| reading.released(released.query().sums(template))),
             strategy: ask.strategy,
             privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),
             adjacency: ask.adjacency,

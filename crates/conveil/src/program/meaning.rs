@@ -12,6 +12,8 @@ pub struct Meaning {
     pub subject: Option<Subject>,
     /// How the released numbers are used.
     pub reading: Option<Reading>,
+    /// What to do where a certificate is refused because nothing bounds a variable, if bounds cannot be stated.
+    pub unbounded: Option<String>,
 }
 
 /// The private numbers in the model's words, each ready to stand behind “protects: ”.
@@ -34,13 +36,45 @@ pub struct Reading {
     pub value: Quantity,
     /// What the functions depend on.
     pub inputs: Vec<Quantity>,
-    /// A function for each released weight.
+    /// A function for each released weight; for every weight where sums of them are released.
     pub terms: Vec<Term>,
-    /// Weights of the same sum that are not released: without them it cannot be formed.
+    /// Weights of the same sum that are not released by themselves: without them it cannot be formed.
     pub missing: Vec<String>,
+    /// Released numbers that are sums of weights.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sums: Vec<Sum>,
     /// What the sign of the sum decides, for a classifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+}
+
+/// A released sum of weights: Σ coefficient·weight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sum {
+    /// The released number, by name.
+    pub name: String,
+    /// What it is made of.
+    pub parts: Vec<Part>,
+}
+
+/// A weight in a sum.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Which weight.
+    pub weight: String,
+    /// What it is multiplied with: exact.
+    pub coefficient: f64,
+}
+
+impl Sum {
+    /// A weight under its own name.
+    fn is_a_weight(&self) -> bool {
+        matches!(self.parts.as_slice(), [part] if part.coefficient == 1.0 && part.weight == self.name)
+    }
+
+    fn has(&self, weight: &str) -> bool {
+        self.parts.iter().any(|part| part.weight == weight)
+    }
 }
 
 /// What is answered on either side of 0.
@@ -82,15 +116,44 @@ pub struct Term {
 }
 
 impl Reading {
-    /// With the weights of `labels` alone; none where no weight is released as it is.
-    pub(crate) fn released(mut self, labels: &[String]) -> Option<Self> {
-        let (kept, missing) =
-            (self.terms.into_iter()).partition(|term| labels.contains(&term.weight));
-        self.terms = kept;
-        let missing: Vec<Term> = missing;
-        self.missing
-            .extend(missing.into_iter().map(|term| term.weight));
+    /// With the weights that the released numbers are made of; none where they are made of none.
+    pub(crate) fn released(mut self, answers: Vec<Sum>) -> Option<Self> {
+        let (weights, sums): (Vec<Sum>, _) = answers.into_iter().partition(Sum::is_a_weight);
+        self.sums = sums;
+        let out = |term: &Term| weights.iter().any(|w| w.name == term.weight);
+        let missing = self.terms.iter().filter(|term| !out(term));
+        self.missing.extend(missing.map(|term| term.weight.clone()));
+        // A weight that no sum has counts there as 0, which a reader must see.
+        let is_in_a_sum = |term: &Term| self.sums.iter().any(|sum| sum.has(&term.weight));
+        if !self.terms.iter().any(is_in_a_sum) {
+            self.sums.clear();
+            self.terms.retain(out);
+        }
         (!self.terms.is_empty()).then_some(self)
+    }
+}
+
+/// Such as row 0 = 2 × `constant` − 0.5 × `speed`.
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} =", self.name)?;
+        for (
+            place,
+            Part {
+                weight,
+                coefficient,
+            },
+        ) in self.parts.iter().enumerate()
+        {
+            let sign = match (place, *coefficient < 0.0) {
+                (0, false) => "",
+                (0, true) => "−",
+                (_, false) => "+ ",
+                (_, true) => "− ",
+            };
+            write!(f, " {sign}{} × `{weight}`", coefficient.abs())?;
+        }
+        Ok(())
     }
 }
 
@@ -114,7 +177,12 @@ impl fmt::Display for Reading {
             None => "is fitted by",
             Some(_) => "is",
         };
-        match self.missing.as_slice() {
+        // A sum that is released as it is needs no weight by itself.
+        let missing = match self.sums.is_empty() {
+            true => self.missing.as_slice(),
+            false => &[],
+        };
+        match missing {
             [] => writeln!(f, "{name} {is} the sum of weight × function:")?,
             missing => writeln!(
                 f,
@@ -128,6 +196,15 @@ impl fmt::Display for Reading {
         }
         for term in &self.terms {
             writeln!(f, "  {}: {}", term.weight, term.formula)?;
+        }
+        if !self.sums.is_empty() {
+            writeln!(
+                f,
+                "  released are sums of these weights; one whose coefficients are the values of the functions at a point is the sum above at that point:"
+            )?;
+        }
+        for sum in &self.sums {
+            writeln!(f, "  {sum}")?;
         }
         if let Some(decision) = &self.decision {
             let Decision {

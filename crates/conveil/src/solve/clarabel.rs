@@ -201,7 +201,13 @@ fn run_to(
     let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // x = size·y: b/size, objective times weight.
     let (size, weight) = if attempt.rescaled {
-        let size = largest(program.b()).max(1e-6);
+        let (b, p) = (largest(program.b()), largest(program.p().nzval()));
+        // Where every limit is 0 the quadratic cost alone says how large x is: Px = −q.
+        let size = match b == 0.0 && p > 0.0 {
+            true => largest(program.q()) / p,
+            false => b,
+        };
+        let size = size.max(1e-6);
         let slope = (largest(program.q()) * size).max(largest(program.p().nzval()) * size * size);
         (size, 1.0 / slope.max(1e-12))
     } else {

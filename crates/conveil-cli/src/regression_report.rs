@@ -1,0 +1,134 @@
+//! The curator report of a regression: the engine's, and how far the fit is from the responses.
+
+use std::fmt;
+
+use conveil::ask::{Privacy, Strategy};
+use conveil::plan::{CuratorReport, Decided, Plan};
+use conveil_models::regression::{Regression, RootMeanSquares};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::inputs::Inputs;
+
+/// Private, all of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct RegressionReport<'r> {
+    #[serde(flatten)]
+    report: &'r CuratorReport,
+    /// Root mean squares of the residuals.
+    rmse: RootMeanSquares,
+    /// What would help, where the noise more than doubles them.
+    advice: Option<String>,
+    /// What they are measured in.
+    #[serde(skip)]
+    of: String,
+}
+
+impl<'r> RegressionReport<'r> {
+    pub(crate) fn new(
+        inputs: &Inputs,
+        (model, theta): (&Regression, &[f64]),
+        plan: &Plan<'_>,
+        decided: &Decided,
+        report: &'r CuratorReport,
+    ) -> Result<Self, Failure> {
+        let rmse = RootMeanSquares::new(model, plan, decided, theta)
+            .map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+        Ok(RegressionReport {
+            report,
+            rmse,
+            advice: advice(model, plan, &rmse),
+            of: match model.response() {
+                (name, None) => name.into(),
+                (name, Some(unit)) => format!("{name} in {unit}"),
+            },
+        })
+    }
+}
+
+/// A warning where the noise dominates. What cannot be measured has none.
+pub(crate) fn noise_dominates(
+    (model, theta): (&Regression, &[f64]),
+    plan: &Plan<'_>,
+    decided: &Decided,
+) -> Option<String> {
+    let rmse = RootMeanSquares::new(model, plan, decided, theta).ok()?;
+    advice(model, plan, &rmse)
+}
+
+/// What happened, and what would mend it.
+fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option<String> {
+    let under = rmse.under_noise.filter(|_| rmse.is_doubled())?;
+    let mut said = format!(
+        "privacy brings the root mean square of the residuals from {} to {}, more than the double",
+        digits(rmse.without_noise),
+        digits(under)
+    );
+    if rmse.is_lost_to_the_room() {
+        said += &format!(
+            "; most of it is lost by the mean weights ({}), which leave room for the noise between them and the conditions: fewer conditions or a larger eta narrow it",
+            digits(rmse.of_the_mean)
+        );
+        if plan.released().query().labels() == model.weights() {
+            said += ", and strategy = \"projected\" in [feasibility] needs none";
+        }
+    }
+    if let Some(factor) = rmse.factor_to_the_double() {
+        let records = (model.records() as f64 * factor).ceil();
+        said += &format!(". About {records:.0} records of the same kind");
+        if let Privacy::Laplace { epsilon } = plan.guarantee().privacy() {
+            said += &format!(", or ε of about {:.3},", epsilon * factor);
+        }
+        said += " would bring it to the double";
+    }
+    let ridge = model.ridge();
+    said += &format!(
+        ". More records, a larger ε, fewer basis functions or a stronger ridge (now {ridge}) lower the noise. Choosing them by looking at these data is not covered by the guarantee"
+    );
+    Some(said)
+}
+
+/// Four significant digits or so, never in powers of ten while a person can count the places.
+fn digits(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        value if (1e-4..1e7).contains(&value) => {
+            let places = (3 - value.log10().floor() as i32).clamp(0, 8) as usize;
+            format!("{value:.places$}")
+        }
+        value => format!("{value:.3e}"),
+    }
+}
+
+impl fmt::Display for RegressionReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "{}", self.report)?;
+        let RootMeanSquares {
+            without_noise,
+            of_the_mean,
+            under_noise,
+        } = self.rmse;
+        writeln!(f, "root mean square of the residuals of {}:", self.of)?;
+        writeln!(
+            f,
+            "  fit without noise           {:>16}",
+            digits(without_noise)
+        )?;
+        writeln!(
+            f,
+            "  mean weights, before noise  {:>16}",
+            digits(of_the_mean)
+        )?;
+        match (under_noise, self.report.strategy) {
+            (None, _) => writeln!(f, "  under the noise             no weight carries it"),
+            (Some(under), Strategy::Projected) => writeln!(
+                f,
+                "  expected under the noise    {:>16}  before the projection",
+                digits(under)
+            ),
+            (Some(under), _) => {
+                writeln!(f, "  expected under the noise    {:>16}", digits(under))
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What no certificate covers is refused, and what one claims is no more than it can keep.
+
+mod certifying;
+mod common;
+
+use certifying::{blend, cost_ask, grid, regression, regression_ask};
+use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
+use conveil::chance::{Feasibility, Split};
+use conveil::noise::Sampler;
+use conveil::plan::Plan;
+use conveil::program::{AffineMap, Builder, DataMap};
+
+#[test]
+fn what_a_certificate_does_not_cover_is_refused() {
+    let refusal = |map: &AffineMap, ask: Ask| Plan::new(map, ask).unwrap_err().to_string();
+    let says = |text: String, right: &str| assert!(text.contains(right), "{right}: {text}");
+    let map = grid();
+    // The envelope: only values, only right-hand sides, only bounded data.
+    says(
+        refusal(
+            &map,
+            Ask::new(Query::Sum(vec!["g[0]".into()]))
+                .adjacency(Adjacency::one_entry(1.0))
+                .privacy(Privacy::laplace(1.0))
+                .sensitivity(Request::Envelope { price: 30.0 }),
+        ),
+        "not the optimal value",
+    );
+    says(refusal(&map, cost_ask(0.0)), "price must be positive");
+    let variance = conveil::risk::Risk::expectation().with_variance(conveil::risk::VarianceTerm {
+        variables: vec!["g".into()],
+        limit: conveil::risk::VarianceLimit::Weight(1.0),
+    });
+    says(
+        refusal(&map, cost_ask(30.0).risk(variance)),
+        "variance weight",
+    );
+    says(
+        refusal(&map, cost_ask(30.0).sensitivity(Request::StrongConvexity)),
+        "`load 0` enters at b[0]",
+    );
+    says(
+        refusal(&map, cost_ask(30.0).sensitivity(Request::Radius)),
+        "`load 0` enters at b[0]",
+    );
+    says(
+        refusal(&map, cost_ask(30.0).sensitivity(Request::RegularisedErm)),
+        "replacement of one record",
+    );
+    let fit = regression(5, 60.0);
+    let identity = |request: Request| {
+        Ask::new(Query::Identity)
+            .adjacency(Adjacency::one_entry(0.1))
+            .privacy(Privacy::laplace(1.0))
+            .sensitivity(request)
+    };
+    says(
+        refusal(&fit, identity(Request::Envelope { price: 1.0 })),
+        "`y0` enters at q[0]",
+    );
+    says(
+        refusal(&fit, identity(Request::Radius)),
+        "not the optimal value",
+    );
+    // A load without bounds, and bounds that leave out the nominal value of a negative one.
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let d = m.parameter("load");
+    m.minimize(x.at(0));
+    m.between("limits", d, x.at(0), 10.0);
+    says(
+        refusal(&m.build_map().unwrap(), cost_ask(1.0)),
+        "`load` has no public bounds",
+    );
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let d = m.parameter_within("load", 0.0, 5.0);
+    m.nominal(d, -1.0);
+    m.minimize(x.at(0));
+    m.between("limits", d, x.at(0), 10.0);
+    let outside = m.build_map().unwrap_err().to_string();
+    says(
+        outside,
+        "-1 of parameter `load` lies outside its public bounds",
+    );
+    // A linear cost has no strong convexity.
+    says(
+        refusal(&blend(), identity(Request::StrongConvexity)),
+        "not positive definite",
+    );
+    // Noise that fits for no dataset is a public fact.
+    let never = refusal(&grid(), cost_ask(1e5).privacy(Privacy::laplace(0.01)));
+    says(never, "not with this noise");
+}
+
+#[test]
+fn records_that_share_a_row_or_a_slack_are_refused() {
+    let build = |shared_row: bool, shared_slack: bool, paid: f64, slack: f64| {
+        let mut m = Builder::new();
+        let w = m.variable("w", 1);
+        let z = m.witness("slack", 2);
+        m.minimize(paid * z.sum());
+        m.quadratic(0, 0, 1.0);
+        let a = m.parameter_within("a", -1.0, 1.0);
+        let b = m.parameter_within("b", -1.0, 1.0);
+        let first = if shared_row {
+            a * w.at(0) + b * w.at(0)
+        } else {
+            a * w.at(0)
+        };
+        m.at_most("first", 1.0, first + slack * z.at(0));
+        let other = z.at(if shared_slack { 0 } else { 1 });
+        m.at_most("second", 1.0, b * w.at(0) + other);
+        m.at_most("signs", 0.0, z.at(0));
+        m.at_most("sign", 0.0, z.at(1));
+        m.build_map().unwrap()
+    };
+    let ask = || {
+        Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 1 })
+            .privacy(Privacy::laplace(1.0))
+            .sensitivity(Request::RegularisedErm)
+    };
+    let refusal = |map: AffineMap| Plan::new(&map, ask()).unwrap_err().to_string();
+    assert!(refusal(build(true, false, 1.0, 1.0)).contains("`first` holds data of two records"));
+    assert!(refusal(build(false, true, 1.0, 1.0)).contains("stands in rows of two records"));
+    assert!(refusal(build(false, false, 1.0, -1.0)).contains("tightens `first`"));
+    assert!(refusal(build(false, false, 1.0, 0.0)).contains("no slack variable"));
+    assert!(Plan::new(&build(false, false, 1.0, 1.0), ask()).is_ok());
+}
+
+#[test]
+fn paper_mode_has_no_certificates() {
+    let map = regression(12, 60.0);
+    let ask = regression_ask(Privacy::laplace(2.0), Adjacency::one_entry(0.3), true);
+    let refusal = Plan::paper_mode(&map, ask, &[0.5; 12])
+        .unwrap_err()
+        .to_string();
+    assert!(refusal.contains("a certificate in paper mode"), "{refusal}");
+}
+
+#[test]
+fn a_private_cost_through_an_epigraph_or_a_witness_is_refused() {
+    // x₁ + x₂ = 10, x₂ ≤ 2: the cost through a free epigraph t would swallow the noise.
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let t = m.variable("t", 1);
+    let price = m.parameter_within("price of t", 0.5, 2.0);
+    m.minimize(price * t.at(0));
+    m.equal("balance", x.sum(), 10.0);
+    m.between("first", 0.0, x.at(0), 10.0);
+    m.between("second", 0.0, x.at(1), 2.0);
+    m.at_most("epigraph", x.at(0) + 3.0 * x.at(1), t.at(0));
+    m.at_most("top", t.at(0), 1000.0);
+    let hollow = m.build_map().unwrap();
+    let ask = || {
+        Ask::cost()
+            .adjacency(Adjacency::one_entry(0.01))
+            .privacy(Privacy::laplace(1.0))
+            .sensitivity(Request::Radius)
+            .feasible(0.99)
+    };
+    let refusal = Plan::new(&hollow, ask()).unwrap_err().to_string();
+    assert!(refusal.contains("looks like an epigraph"), "{refusal}");
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let s = m.witness("s", 1);
+    let price = m.parameter_within("price", 1.0, 2.0);
+    m.minimize(price * x.at(0) + 4.0 * s.at(0));
+    m.at_most("need", 3.0, x.at(0) + s.at(0));
+    m.between("x", 0.0, x.at(0), 20.0);
+    m.between("s", 0.0, s.at(0), 20.0);
+    let refusal = Plan::new(&m.build_map().unwrap(), ask()).unwrap_err();
+    assert!(refusal.to_string().contains("it is a witness"), "{refusal}");
+}
+
+/// Says that it is affine, and solves something else.
+struct Impostor(AffineMap);
+
+impl DataMap for Impostor {
+    fn parameters(&self) -> &[conveil::program::Parameter] {
+        self.0.parameters()
+    }
+    fn template(&self) -> &conveil::program::Program {
+        self.0.template()
+    }
+    fn private_parts(&self) -> conveil::program::PrivateParts {
+        self.0.private_parts()
+    }
+    fn private_rows(&self) -> Vec<bool> {
+        self.0.private_rows()
+    }
+    fn private_costs(&self) -> Vec<bool> {
+        self.0.private_costs()
+    }
+    fn at(&self, theta: &[f64]) -> conveil::Result<conveil::program::Program> {
+        let thousand: Vec<f64> = theta.iter().map(|v| 1000.0 * v).collect();
+        self.0.at(&thousand)
+    }
+    fn affine(&self) -> Option<&AffineMap> {
+        Some(&self.0)
+    }
+}
+
+#[test]
+fn what_a_certificate_inspects_is_what_is_solved() {
+    let map = Impostor(regression(12, 60.0));
+    let ask = regression_ask(
+        Privacy::gaussian(2.0, 0.05),
+        Adjacency::one_entry(0.3),
+        true,
+    );
+    let plan = Plan::new(&map, ask).unwrap();
+    let mut theta = [0.2; 12];
+    let at = |theta: &[f64]| {
+        let decided = plan.released().at(theta).unwrap();
+        plan.released().shape().unshape(&decided.answer)
+    };
+    let here = at(&theta);
+    theta[0] += 0.3;
+    let there = at(&theta);
+    let moved: f64 = here
+        .iter()
+        .zip(&there)
+        .map(|(a, b)| (a - b).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    assert!(moved <= plan.guarantee().sensitivity(), "{moved}");
+}
+
+#[test]
+fn an_answer_for_all_data_or_a_claim_that_says_otherwise() {
+    // Envelopes claim an answer for every dataset: a thousand of them, near and far, have one.
+    let map = grid();
+    let wish = Feasibility::eta(0.05).split(Split::LowerShare(0.7));
+    let plan = Plan::new(&map, cost_ask(30.0).feasibility(wish)).unwrap();
+    assert!(plan.guarantee().basis().is_defined_everywhere());
+    let mut sampler = Sampler::new(5, 0);
+    for index in 0..1000 {
+        let size = 10f64.powi(index % 7);
+        let theta = [size * sampler.unit_normal(), size * sampler.unit_normal()];
+        if let Err(e) = plan.released().at(&theta) {
+            panic!("{theta:?}: {e}");
+        }
+    }
+    // A risk measure by samples adds variables that nothing bounds: no proof, no plan.
+    let sampled = conveil::risk::Risk::cvar(conveil::risk::Cvar {
+        tail: 0.1,
+        form: conveil::risk::CvarForm::Sampled {
+            samples: 50,
+            seed: 3,
+        },
+    });
+    match Plan::new(&map, cost_ask(30.0).risk(sampled)) {
+        Ok(plan) => assert!(!plan.guarantee().basis().is_defined_everywhere()),
+        Err(e) => assert!(e.to_string().contains("cannot be bounded"), "{e}"),
+    }
+    // Strong convexity makes no such claim, and solves data a thousand times larger than alpha.
+    let map = regression(12, 4000.0);
+    let ask = regression_ask(
+        Privacy::gaussian(2.0, 0.05),
+        Adjacency::one_entry(0.3),
+        true,
+    );
+    let plan = Plan::new(&map, ask).unwrap();
+    assert!(
+        plan.guarantee()
+            .privacy_text()
+            .contains("given that an answer was produced")
+    );
+}
