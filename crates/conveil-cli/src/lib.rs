@@ -23,6 +23,7 @@ mod regression_report;
 mod release;
 mod study;
 mod study_learning;
+mod study_records;
 mod study_regression;
 mod svm;
 mod svm_compare;

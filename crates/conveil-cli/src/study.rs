@@ -59,7 +59,7 @@ pub(crate) enum Studied {
     #[command(
         after_help = "Examples:\n  conveil study classifier --networks 5_pjm,14_ieee --infeasible 0.5\n  conveil study classifier --train train.csv --test test.csv"
     )]
-    Classifier(ClassifierArguments),
+    Classifier(Box<ClassifierArguments>),
 }
 
 /// `study opf`.

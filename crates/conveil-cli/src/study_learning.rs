@@ -1,18 +1,16 @@
 //! `conveil study svm` and `conveil study classifier`: private classifiers, from flags to tables.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use conveil::solve::Cancel;
-use conveil_models::records::Records;
-use conveil_studies::classifier::{self, Examples, Source};
+use conveil_studies::classifier::{self, Source};
 use conveil_studies::{paper, svm};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
 use crate::study::{Drawn, below_half, network};
+use crate::study_records::{Bound, Words, bound, own};
 use crate::terminal::Terminal;
 
 /// `study svm`.
@@ -80,6 +78,22 @@ pub(crate) struct ClassifierArguments {
         conflicts_with = "networks"
     )]
     label: Option<String>,
+    /// The label that counts as +1, for labels in words
+    #[arg(
+        long,
+        value_name = "WORD",
+        requires_all = ["train", "negative"],
+        conflicts_with = "networks"
+    )]
+    positive: Option<String>,
+    /// The label that counts as −1
+    #[arg(
+        long,
+        value_name = "WORD",
+        requires_all = ["train", "positive"],
+        conflicts_with = "networks"
+    )]
+    negative: Option<String>,
     /// Public bounds of every feature of your files; without them there is paper mode alone
     #[arg(long, value_name = "NAME=LOW:HIGH,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = bound, requires = "train", conflicts_with = "networks")]
     bound: Vec<Bound>,
@@ -197,12 +211,19 @@ pub(crate) fn classifier(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let sources = match (&arguments.train, &arguments.test) {
-        (Some(train), Some(test)) => vec![own(
-            train,
-            test,
-            arguments.label.as_deref(),
-            &arguments.bound,
-        )?],
+        (Some(train), Some(test)) => {
+            let words = match (&arguments.positive, &arguments.negative) {
+                (Some(positive), Some(negative)) => Some(Words::new(positive, negative)?),
+                _ => None,
+            };
+            vec![own(
+                train,
+                test,
+                arguments.label.as_deref(),
+                words,
+                &arguments.bound,
+            )?]
+        }
         _ => {
             let named = |name: &str| network(name).map(Source::Network);
             match &arguments.networks {
@@ -241,162 +262,6 @@ pub(crate) fn classifier(
     terminal.show(&table)?;
     terminal.say_timings();
     Ok(())
-}
-
-/// The user's records: all columns but the label's are features.
-fn own(
-    train: &Path,
-    test: &Path,
-    label: Option<&str>,
-    bounds: &[Bound],
-) -> Result<Source, Failure> {
-    let opened = |path: &Path| {
-        let file = File::open(path)
-            .map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))?;
-        Ok::<_, Failure>((path.display().to_string(), BufReader::new(file)))
-    };
-    let (name, input) = opened(train)?;
-    let training = Records::read(&name, input)?;
-    let names = training.names();
-    let label = match label {
-        Some(label) if names.iter().any(|n| n == label) => label.to_string(),
-        Some(label) => {
-            return Err(Failure::input(format!(
-                "{name}: there is no column `{label}`"
-            )));
-        }
-        None => names.last().cloned().unwrap_or_default(),
-    };
-    let features: Vec<String> = names.iter().filter(|n| **n != label).cloned().collect();
-    if features.is_empty() {
-        return Err(Failure::input(format!(
-            "{name}: the label `{label}` is the only column: there are no features"
-        )));
-    }
-    let bounds = bounds_of(&name, &features, bounds)?;
-    let classes = two_values(&name, &label, &training)?;
-    let (test_name, input) = opened(test)?;
-    let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
-    let testing = Records::read_columns(&test_name, input, &wanted)?;
-    Ok(Source::Own {
-        training: examples(&name, &training, &label, classes)?,
-        test: examples(&test_name, &testing, &label, classes)?,
-        name: train
-            .file_stem()
-            .map_or(name, |s| s.to_string_lossy().into()),
-        features,
-        bounds,
-    })
-}
-
-/// Public bounds of a feature.
-#[derive(Debug, Clone)]
-struct Bound {
-    name: String,
-    low: f64,
-    high: f64,
-}
-
-fn bound(text: &str) -> Result<Bound, String> {
-    let parts = text.rsplit_once('=');
-    let ends = parts.and_then(|(_, ends)| ends.split_once(':'));
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
-    match (
-        parts.map(|(name, _)| name.trim()),
-        ends.and_then(|(low, _)| number(low)),
-        ends.and_then(|(_, high)| number(high)),
-    ) {
-        (Some(name), Some(low), Some(high)) if low < high && (high - low).is_finite() => {
-            Ok(Bound {
-                name: name.into(),
-                low,
-                high,
-            })
-        }
-        _ => Err("must be NAME=LOW:HIGH with LOW below HIGH, for example wind=0:25".into()),
-    }
-}
-
-/// The bounds in the order of the features: of all of them or of none.
-fn bounds_of(
-    name: &str,
-    features: &[String],
-    bounds: &[Bound],
-) -> Result<Option<Vec<(f64, f64)>>, Failure> {
-    for (i, bound) in bounds.iter().enumerate() {
-        if !features.contains(&bound.name) {
-            return Err(Failure::input(format!(
-                "{name}: --bound names `{}`, which is no feature\n  help: the features are all columns but the label's: {}",
-                bound.name,
-                features.join(", ")
-            )));
-        }
-        if bounds[..i].iter().any(|other| other.name == bound.name) {
-            return Err(Failure::input(format!(
-                "--bound names `{}` twice",
-                bound.name
-            )));
-        }
-    }
-    if bounds.is_empty() {
-        return Ok(None);
-    }
-    let of = |feature: &String| {
-        let found = bounds.iter().find(|bound| bound.name == *feature);
-        found.map(|b| (b.low, b.high)).ok_or_else(|| {
-            Failure::input(format!(
-                "{name}: `{feature}` has no public bounds\n  help: --bound {feature}=LOW:HIGH, for every feature or for none"
-            ))
-        })
-    };
-    features.iter().map(of).collect::<Result<_, _>>().map(Some)
-}
-
-/// The two values of the label, −1 first.
-fn two_values(name: &str, label: &str, records: &Records) -> Result<(f64, f64), Failure> {
-    let mut values = records.column(label).unwrap_or_default();
-    values.sort_by(f64::total_cmp);
-    values.dedup();
-    match values[..] {
-        [low, high] => Ok((low, high)),
-        [only] => Err(Failure::input(format!(
-            "{name}: the label `{label}` is {only} in every record: there is nothing to tell apart"
-        ))),
-        _ => Err(Failure::input(format!(
-            "{name}: the label `{label}` has {} values, expected two\n  help: --label COLUMN names another column",
-            values.len()
-        ))),
-    }
-}
-
-fn examples(
-    name: &str,
-    records: &Records,
-    label: &str,
-    (low, high): (f64, f64),
-) -> Result<Examples, Failure> {
-    let column = records.names().iter().position(|n| n == label);
-    let mut found = Examples {
-        features: Vec::with_capacity(records.len()),
-        labels: Vec::with_capacity(records.len()),
-    };
-    for (i, row) in records.rows().enumerate() {
-        let mut features = Vec::with_capacity(row.len());
-        for (j, &value) in row.iter().enumerate() {
-            if Some(j) != column {
-                features.push(value);
-            } else if value == low || value == high {
-                found.labels.push(value == high);
-            } else {
-                return Err(Failure::input(format!(
-                    "{name}: record {} has the label {value}, the training records have {low} and {high}",
-                    i + 1
-                )));
-            }
-        }
-        found.features.push(features);
-    }
-    Ok(found)
 }
 
 fn share(text: &str) -> Result<f64, String> {

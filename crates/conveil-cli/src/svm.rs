@@ -1,16 +1,17 @@
 //! Model `svm`: the spec's features as a classifier, its records as a dataset, and what its curator should know.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
 use conveil::ask::Privacy;
 use conveil::noise::Sampler;
-use conveil::plan::{CuratorReport, Decided, Plan};
+use conveil::plan::{Clipped, CuratorReport, Decided, Plan};
 use conveil_models::records::{Code, Coded, Records};
 use conveil_models::svm::{Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
-use conveil_read::spelling::quoted;
+use conveil_read::spelling::{counted, quoted};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -51,8 +52,41 @@ fn wish(inputs: &Inputs) -> Result<&Wish, Failure> {
 /// Records of a file: features, and labels, true for the positive one.
 pub(crate) struct Labelled {
     pub(crate) name: String,
+    /// The line of the first record; the others follow.
+    first_line: usize,
     features: Vec<Vec<f64>>,
     labels: Vec<bool>,
+}
+
+/// The values of a feature outside its public bounds, in its own units. Private.
+#[derive(Debug, Serialize)]
+struct Outside {
+    feature: String,
+    bounds: (f64, f64),
+    below: usize,
+    above: usize,
+    /// The first of them, and its line.
+    first: f64,
+    line: usize,
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (low, high) = self.bounds;
+        let values = |count| counted(count, "value", "values");
+        let count = match (self.below, self.above) {
+            (below, 0) => format!("{} below", values(below)),
+            (0, above) => format!("{} above", values(above)),
+            (below, above) => format!("{} below and {above} above", values(below)),
+        };
+        write!(
+            f,
+            "{}: {count} the public bounds [{low}, {high}], clipped to them; the first is {} in line {}",
+            quoted(&self.feature),
+            self.first,
+            self.line
+        )
+    }
 }
 
 impl Labelled {
@@ -83,15 +117,58 @@ impl Labelled {
         };
         let n = wish.features.len();
         let (mut features, mut labels) = (Vec::new(), Vec::new());
-        Records::each_coded(&name, input, &columns, &code, |row| {
+        let mut first_line = None;
+        Records::each_coded(&name, input, &columns, &code, |line, row| {
+            first_line.get_or_insert(line);
             features.push(row[..n].to_vec());
             labels.push(row[n] > 0.0);
         })?;
         Ok(Labelled {
             name,
+            first_line: first_line.unwrap_or(1),
             features,
             labels,
         })
+    }
+
+    /// What lies outside the public bounds, feature by feature.
+    fn outside(&self, svm: &Svm) -> Vec<Outside> {
+        let mut found: Vec<Option<Outside>> = svm.features().iter().map(|_| None).collect();
+        for (i, record) in self.features.iter().enumerate() {
+            for (j, feature) in svm.features().iter().enumerate() {
+                let (Some(bounds), Some(_)) = (feature.bounds(), feature.clipped(record[j])) else {
+                    continue;
+                };
+                let own = found[j].get_or_insert_with(|| Outside {
+                    feature: feature.name().into(),
+                    bounds,
+                    below: 0,
+                    above: 0,
+                    first: record[j],
+                    line: self.first_line + i,
+                });
+                match record[j] < bounds.0 {
+                    true => own.below += 1,
+                    false => own.above += 1,
+                }
+            }
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    /// The same one by one, by the engine's names.
+    fn clipped(&self, svm: &Svm) -> Vec<Clipped> {
+        let mut clipped = Vec::new();
+        for (i, record) in self.features.iter().enumerate() {
+            for (feature, &datum) in svm.features().iter().zip(record) {
+                clipped.extend(feature.clipped(datum).map(|counted_as| Clipped {
+                    name: format!("record {} {}", i + 1, feature.name()),
+                    datum,
+                    counted_as,
+                }));
+            }
+        }
+        clipped
     }
 
     /// What about these training records makes a classifier of them worth little. Private.
@@ -180,14 +257,21 @@ pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<(Vec<f64>, Vec<Strin
     let theta = svm
         .dataset(&records.features, &records.labels)
         .map_err(|e| Failure::engine(&records.name, &e))?;
-    Ok((theta, records.remarks(svm)))
+    let outside = records.outside(svm).into_iter();
+    let mut remarks: Vec<String> = outside
+        .map(|o| format!("{o} of {}", records.name))
+        .collect();
+    remarks.extend(records.remarks(svm));
+    Ok((theta, remarks))
 }
 
 /// The curator report of a classifier: the engine's, how much of the hyperplane is noise, and how it scores.
 #[derive(Debug, Serialize)]
 pub(crate) struct SvmReport<'r> {
     #[serde(flatten)]
-    report: &'r CuratorReport,
+    report: Cow<'r, CuratorReport>,
+    /// What lies outside the public bounds, by feature.
+    outside_bounds: Vec<Outside>,
     /// The expected length of the noise over that of the hyperplane; none where every weight is 0.
     noise_over_weights: Option<f64>,
     /// What would bring it below 1, where it is above.
@@ -229,10 +313,16 @@ impl<'r> SvmReport<'r> {
         report: &'r CuratorReport,
     ) -> Result<Self, Failure> {
         let ratio = noise_ratio(plan, decided);
-        let (mut scores, mut remarks) = (Vec::new(), Vec::new());
+        let (mut scores, mut remarks, mut outside_bounds) = (Vec::new(), Vec::new(), Vec::new());
+        let mut report = Cow::Borrowed(report);
         if let Some(files) = &inputs.spec.private.records {
             let training = Labelled::open(inputs, &files.data, "data")?;
             remarks = training.remarks(svm);
+            outside_bounds = training.outside(svm);
+            if !report.clipped.is_empty() {
+                // The engine knows scaled features times labels; the curator, the file.
+                report.to_mut().clipped = training.clipped(svm);
+            }
             scores.push(score(svm, plan, decided, training)?);
             if let Some(test) = &files.test {
                 let test = Labelled::open(inputs, test, "test")?;
@@ -241,6 +331,7 @@ impl<'r> SvmReport<'r> {
         }
         Ok(SvmReport {
             report,
+            outside_bounds,
             noise_over_weights: ratio.is_finite().then_some(ratio),
             advice: noise_decides(svm, plan, decided),
             remarks,

@@ -1,7 +1,7 @@
 //! The verbs check, solve, compare, explain, frontier. None of them releases anything.
 
 use conveil::plan::{self, Plan};
-use conveil::program::DataMap;
+use conveil::program::Parameter;
 use conveil::solve::Cancel;
 use conveil_read::spec::Strategy;
 
@@ -187,7 +187,7 @@ pub(crate) fn row_of(
     terminal: &Terminal,
 ) -> Result<Vec<f64>, Failure> {
     let theta = datasets.row(row)?;
-    let own = remarks(inputs, model.map(), &theta);
+    let own = remarks(inputs, model, &theta);
     for warning in datasets.remarks().iter().chain(&own) {
         let place = match datasets.count() {
             1 => String::new(),
@@ -212,9 +212,14 @@ pub(crate) fn note(inputs: &Inputs, model: &Model, datasets: &Datasets, terminal
 const ROUNDING: f64 = 1e-9;
 
 /// What the curator should know about the private values.
-fn remarks(inputs: &Inputs, map: &dyn DataMap, theta: &[f64]) -> Vec<String> {
+fn remarks(inputs: &Inputs, model: &Model, theta: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
-    for (parameter, &value) in map.parameters().iter().zip(theta) {
+    // The parameters of a classifier are scaled features times labels: its own remarks are in the file's units.
+    let parameters: &[Parameter] = match model {
+        Model::Svm(_) => &[],
+        other => other.map().parameters(),
+    };
+    for (parameter, &value) in parameters.iter().zip(theta) {
         if let Some((low, high)) = parameter.bounds()
             && (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
         {
@@ -231,7 +236,7 @@ fn remarks(inputs: &Inputs, map: &dyn DataMap, theta: &[f64]) -> Vec<String> {
         .filter(|more| *more > 0)
     {
         remarks.truncate(CLIPPED_SHOWN);
-        let values = map.parameters().len();
+        let values = parameters.len();
         remarks.push(format!(
             "{} of {values} values in all lie outside their public bounds and are clipped",
             more + CLIPPED_SHOWN

@@ -151,3 +151,108 @@ fn bad_records_of_a_study_are_named() {
     let other = good.replacen("a,b,good", "a,c,good", 1);
     assert!(refused(&other, &[]).contains("there is no column"));
 }
+
+/// The same records with words for labels give the same table; what a label is not is told in its place.
+#[test]
+fn labels_of_a_study_may_be_words() {
+    let place = directory("study-words");
+    let spoken = |rows: &[(f64, f64, u8)]| {
+        records(rows)
+            .replace(",0\n", ",stayed\n")
+            .replace(",1\n", ", \"left, early\"\n")
+    };
+    for (name, count) in [("train", 60), ("test", 40)] {
+        write(&place.join(format!("{name}.csv")), records(&plane(count)));
+        write(
+            &place.join(format!("{name}-words.csv")),
+            spoken(&plane(count)),
+        );
+    }
+    let run = |train: &str, test: &str, more: &[&str]| {
+        let words = [
+            "study",
+            "classifier",
+            "-q",
+            "--json",
+            "--draws",
+            "20",
+            "--pairs",
+            "2",
+            "--search",
+            "0",
+            "--lambda",
+            "1e-2",
+            "--eta",
+            "0.05",
+            "--train",
+            train,
+            "--test",
+            test,
+        ];
+        ended(&place, &[&words, more].concat())
+    };
+    let both = ["--positive", "left, early", "--negative", "stayed"];
+    let rows = |ended: (i32, String, String)| {
+        assert_eq!((ended.0, ended.2.as_str()), (0, ""));
+        let json: serde_json::Value = serde_json::from_str(&ended.1).unwrap();
+        let rows = json["rows"].as_array().unwrap().iter();
+        rows.map(|r| {
+            (
+                r["strategy"].clone(),
+                r["accuracy_mean"].clone(),
+                r["sensitivity"].clone(),
+            )
+        })
+        .collect::<Vec<_>>()
+    };
+    let said = rows(run("train-words.csv", "test-words.csv", &both));
+    assert_eq!(said, rows(run("train.csv", "test.csv", &[])));
+    for (train, test, more, expected) in [
+        (
+            "train-words.csv",
+            "test-words.csv",
+            &[][..],
+            "the label `good` must be a number, found `stayed`\n  help: for labels in words: --positive WORD --negative WORD, both of them",
+        ),
+        (
+            "train-words.csv",
+            "test.csv",
+            &both[..],
+            "test.csv:2:5: the label `good` must be `left, early` or `stayed`, found `0`\n  help: --positive WORD and --negative WORD say what the two labels are, to the letter",
+        ),
+        (
+            "train-words.csv",
+            "test-words.csv",
+            &["--positive", "stayed", "--negative", "stayed"],
+            "--positive and --negative must differ, found `stayed` for both",
+        ),
+        (
+            "train-words.csv",
+            "test-words.csv",
+            &["--positive", "stayed"],
+            "the following required arguments were not provided:\n  --negative <WORD>",
+        ),
+    ] {
+        let (code, _, stderr) = run(train, test, more);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+    }
+}
+
+#[test]
+fn flags_for_your_own_records_conflict_with_networks() {
+    let place = directory("study-conflict");
+    for (flag, value, shown) in [
+        ("--label", "x", "'--label <COLUMN>'"),
+        ("--bound", "x=1:2", "'--bound <NAME=LOW:HIGH,…>'"),
+        ("--positive", "yes", "'--positive <WORD>'"),
+        ("--negative", "no", "'--negative <WORD>'"),
+    ] {
+        let words = ["study", "classifier", "--networks", "5_pjm", flag, value];
+        let (code, _, stderr) = ended(&place, &words);
+        assert_eq!(code, 2, "{stderr}");
+        let expected =
+            format!("the argument '--networks <NAME,FILE.m,…>' cannot be used with {shown}");
+        assert!(stderr.contains(&expected), "{stderr}");
+    }
+}

@@ -44,20 +44,29 @@ impl Records {
         source_name: &str,
         input: impl BufRead,
         wanted: &[&str],
-        record: impl FnMut(&[f64]),
+        mut record: impl FnMut(&[f64]),
     ) -> Result<usize, ReadError> {
-        Ok(read(source_name, input, (Some(wanted), None), record)?.1)
+        let shown = |_, values: &[f64]| record(values);
+        Ok(read(source_name, input, (Some(wanted), None), shown)?.1)
     }
 
-    /// The same where one of the columns holds words: its code has a number for each.
+    /// The same where one of the columns holds words: its code has a number for each. Records come with their lines,
+    /// counted from 1.
     pub fn each_coded(
         source_name: &str,
         input: impl BufRead,
         wanted: &[&str],
         code: &Code<'_>,
-        record: impl FnMut(&[f64]),
+        record: impl FnMut(usize, &[f64]),
     ) -> Result<usize, ReadError> {
         Ok(read(source_name, input, (Some(wanted), Some(code)), record)?.1)
+    }
+
+    /// The names of the columns alone.
+    pub fn header(source_name: &str, input: impl BufRead) -> Result<Vec<String>, ReadError> {
+        let mut lines = Lines::new(source_name, input);
+        let header = lines.header()?;
+        Ok(Columns::of(&header, &lines, None)?.names)
     }
 
     fn collected(
@@ -66,7 +75,7 @@ impl Records {
         wanted: Option<&[&str]>,
     ) -> Result<Records, ReadError> {
         let mut values = Vec::new();
-        let (names, _) = read(source_name, input, (wanted, None), |record| {
+        let (names, _) = read(source_name, input, (wanted, None), |_, record| {
             values.extend_from_slice(record);
         })?;
         Ok(Records { names, values })
@@ -118,25 +127,10 @@ fn read(
     source_name: &str,
     input: impl BufRead,
     (wanted, code): (Option<&[&str]>, Option<&Code<'_>>),
-    mut record: impl FnMut(&[f64]),
+    mut record: impl FnMut(usize, &[f64]),
 ) -> Result<(Vec<String>, usize), ReadError> {
-    let mut lines = Lines {
-        name: source_name,
-        input,
-        number: 0,
-        bytes: Vec::new(),
-    };
-    let header = loop {
-        match lines.next()? {
-            None => {
-                return Err(lines.error(0, "there are no records").with_help(
-                    "name the columns in the first line, then write a line for each record",
-                ));
-            }
-            Some(fields) if is_blank(&fields) => continue,
-            Some(fields) => break fields,
-        }
-    };
+    let mut lines = Lines::new(source_name, input);
+    let header = lines.header()?;
     let columns = Columns::of(&header, &lines, wanted)?;
     let (mut values, mut count) = (Vec::with_capacity(columns.places.len()), 0);
     let mut empty_line = None;
@@ -161,7 +155,7 @@ fn read(
                 _ => number(field, name, &lines)?,
             });
         }
-        record(&values);
+        record(lines.number, &values);
         count += 1;
     }
     if count == 0 {
@@ -300,7 +294,31 @@ impl<R> Lines<'_, R> {
     }
 }
 
-impl<R: BufRead> Lines<'_, R> {
+impl<'n, R: BufRead> Lines<'n, R> {
+    fn new(name: &'n str, input: R) -> Self {
+        Lines {
+            name,
+            input,
+            number: 0,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The first line that is not empty.
+    fn header(&mut self) -> Result<Vec<Field>, ReadError> {
+        loop {
+            match self.next()? {
+                None => {
+                    return Err(self.error(0, "there are no records").with_help(
+                        "name the columns in the first line, then write a line for each record",
+                    ));
+                }
+                Some(fields) if is_blank(&fields) => continue,
+                Some(fields) => return Ok(fields),
+            }
+        }
+    }
+
     /// The fields of the next line, if there is one.
     fn next(&mut self) -> Result<Option<Vec<Field>>, ReadError> {
         self.bytes.clear();

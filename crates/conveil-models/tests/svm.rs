@@ -56,6 +56,8 @@ fn the_noise_aware_hinge_is_the_cone_program() {
             0 => Feasibility::eta(0.2),
             _ => Feasibility::each(0.05),
         };
+        // The cone program's own method; a choice left open takes exact quantiles instead.
+        let feasible = feasible.method(Choice::RowByRow(None));
         let plan = Plan::new(&svm, ask(&svm, privacy).feasibility(feasible)).unwrap();
         let (values, labels) = records(count, features, case);
         let theta = svm.dataset(&values, &labels).unwrap();
@@ -151,6 +153,115 @@ fn hyperplanes_come_back_in_the_features_own_units() {
     // Beyond the bounds a feature counts as clipped.
     let far = svm.decision_value(&released, &[1e9, 50.0]).unwrap();
     assert_eq!(far, svm.decision_value(&released, &[25.0, 50.0]).unwrap());
+}
+
+/// In the feature's own units, and not for values that a sum of decimals puts beside a bound.
+#[test]
+fn values_at_a_bound_are_not_called_clipped() {
+    let feature = Feature::within("spend", 0.1, 0.3);
+    for value in [0.1, 0.2, 0.3, 0.1 + 0.2, 0.3 + 1e-10] {
+        assert_eq!(feature.clipped(value), None, "{value}");
+    }
+    assert_eq!(feature.clipped(0.31), Some(0.3));
+    assert_eq!(feature.clipped(-5.0), Some(0.1));
+    assert_eq!(feature.clipped(0.3 + 1e-8), Some(0.3));
+    // Narrow bounds far from 0, and small ones.
+    let year = Feature::within("second", 1.7e9, 1.7e9 + 1.0);
+    assert_eq!(year.clipped(1.7e9 + 1.0 + 2e-7), None);
+    assert_eq!(year.clipped(1.7e9 - 0.5), Some(1.7e9));
+    let small = Feature::within("mass", 0.0, 1e-12);
+    assert_eq!(small.clipped(2e-12), Some(1e-12));
+    assert_eq!(Feature::unbounded("any").clipped(1e9), None);
+}
+
+/// M9: where losses give way, a method left open takes exact quantiles: at most what the factor costs, under the same
+/// certificate.
+#[test]
+fn the_default_for_losses_is_the_noise_aware_hinge() {
+    let (count, features) = (60, 4);
+    let svm = svm(count, features, 0.05);
+    let (values, labels) = records(count, features, 8);
+    let theta = svm.dataset(&values, &labels).unwrap();
+    for privacy in [Privacy::laplace(2.0), Privacy::gaussian(1.0, 1e-3)] {
+        for wish in [Feasibility::each(0.05), Feasibility::eta(0.1)] {
+            let plan = |wish: Feasibility| {
+                let ask = ask(&svm, privacy).feasibility(wish);
+                Plan::new(&svm, ask).unwrap()
+            };
+            let (open, factor) = (
+                plan(wish.clone()),
+                plan(wish.clone().method(Choice::RowByRow(None))),
+            );
+            let stated = plan(wish.method(Choice::NoiseAwareHinge));
+            let method = |plan: &Plan<'_>| plan.guarantee().budget().lines()[0].method.clone();
+            assert_eq!(method(&open), "noise-aware hinge");
+            assert_eq!(method(&factor), "row by row");
+            // The certificate is the same, and so is its bound.
+            let (own, other) = (open.guarantee(), factor.guarantee());
+            assert_eq!(own.sensitivity(), other.sensitivity());
+            assert_eq!(own.basis().statement(), other.basis().statement());
+            let cost = |plan: &Plan<'_>| plan.released().at(&theta).unwrap().objective;
+            assert_eq!(cost(&open), cost(&stated));
+            let (exact, factor) = (cost(&open), cost(&factor));
+            match privacy {
+                Privacy::Laplace { .. } => assert!(exact < factor * (1.0 - 1e-3)),
+                _ => assert!(exact <= factor * (1.0 + 1e-12), "{exact} {factor}"),
+            }
+        }
+    }
+}
+
+/// A method stated for one side of the losses is kept.
+#[test]
+fn a_stated_method_is_not_overruled() {
+    use conveil::chance::BlockChoice;
+    let svm = svm(20, 2, 0.1);
+    let wish = Feasibility::each(0.05).block(BlockChoice {
+        block: "margin".into(),
+        method: Some(Choice::RowByRow(None)),
+        ..BlockChoice::default()
+    });
+    let plan = Plan::new(&svm, ask(&svm, Privacy::laplace(2.0)).feasibility(wish)).unwrap();
+    let lines = plan.guarantee().budget().lines();
+    assert!(
+        lines.iter().all(|line| line.method == "row by row"),
+        "{lines:?}"
+    );
+}
+
+/// A joint η divided among many losses is told, with what the other promise means.
+#[test]
+fn a_divided_promise_is_told() {
+    let told = |count: usize, wish: Feasibility| {
+        let svm = svm(count, 2, 0.1);
+        let plan = Plan::new(&svm, ask(&svm, Privacy::laplace(2.0)).feasibility(wish)).unwrap();
+        let mut warnings = plan.warnings().iter();
+        warnings.find(|w| w.contains("rows together")).cloned()
+    };
+    assert_eq!(
+        told(200, Feasibility::eta(0.01)).as_deref(),
+        Some(
+            "η = 0.01 is for all 400 rows together, so that each has 2.5e-5 of it and every loss is planned for noise as rare as that, which costs; an η for each row by itself (rows = \"each\", as in the paper) says that each loss is as small as planned with probability 1 − η, and nothing of all of them together"
+        )
+    );
+    assert_eq!(told(200, Feasibility::each(0.01)), None);
+    assert_eq!(told(20, Feasibility::eta(0.01)), None);
+}
+
+/// Losses give way: no ε is infeasible, and where a solver gives up is no edge.
+#[test]
+fn an_explanation_of_losses_has_no_edges() {
+    let (count, features) = (30, 2);
+    let svm = svm(count, features, 0.1);
+    let (values, labels) = records(count, features, 3);
+    let theta = svm.dataset(&values, &labels).unwrap();
+    let ask = ask(&svm, Privacy::laplace(1.0)).feasibility(Feasibility::each(0.05));
+    let explanation = conveil::plan::explain(&svm, &ask, &theta).unwrap();
+    assert!(explanation.feasible && explanation.gives_way);
+    assert!(explanation.thresholds.is_empty());
+    let text = explanation.to_string();
+    let line = "feasible at any ε and η: losses give way to the noise";
+    assert!(text.lines().any(|l| l == line), "{text}");
 }
 
 #[test]

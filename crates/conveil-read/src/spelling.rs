@@ -16,13 +16,30 @@ pub fn shortened(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if character.is_control() {
+        if is_hidden(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
         }
     }
     shown
+}
+
+/// The first character of a text that no reader sees: controls, zero widths, and those that turn the direction of what
+/// is written. Names with one of them can make a card read otherwise than it says.
+pub fn hidden(text: &str) -> Option<char> {
+    text.chars().find(|c| is_hidden(*c))
+}
+
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+        )
 }
 
 /// `a`, `b` or `c`.
@@ -105,6 +122,24 @@ mod tests {
         assert_eq!(nearest("Delta", known), Some("delta"));
         assert_eq!(nearest("c", ["b", "q"]), None);
         assert_eq!(nearest(&"e".repeat(1_000_000), known), None);
+    }
+
+    #[test]
+    fn what_no_reader_sees_is_found_and_shown_by_its_number() {
+        for text in [
+            "a\u{202e}b",
+            "\u{2066}a",
+            "a\u{200f}",
+            "a\u{200b}",
+            "\u{feff}",
+            "a\tb",
+        ] {
+            assert!(hidden(text).is_some(), "{text:?}");
+        }
+        for text in ["größe, cm", "湿度", "دما", "a – b", "x̄"] {
+            assert_eq!(hidden(text), None, "{text}");
+        }
+        assert_eq!(quoted("ok\u{202e}"), "`ok\\u{202e}`");
     }
 
     #[test]

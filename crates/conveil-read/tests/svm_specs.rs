@@ -89,7 +89,19 @@ fn mistakes_in_classifiers() {
         ("positive = 1", "positive = \" ok\"",
             "spec.toml:4:40: `positive` must be a number or a word without blanks around it, found \" ok\""),
         ("positive = 1", "positive = true",
-            "spec.toml:4:40: `positive` must be a number, found a boolean"),
+            "spec.toml:4:40: `positive` must be a number or a word in quotes, found a boolean"),
+        ("positive = 1", "positive = [1]",
+            "spec.toml:4:40: `positive` must be a number or a word in quotes, found an array"),
+        ("positive = 1, negative = 0", "positive = \"ok\\u202E\", negative = \"no\"",
+            "spec.toml:4:40: the label `ok\\u{202e}` holds U+202E, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("positive = 1, negative = 0", "positive = \"o\\u200Bk\", negative = \"ok\"",
+            "spec.toml:4:40: the label `o\\u{200b}k` holds U+200B, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("column = \"class\"", "column = \"\\u2066class\"",
+            "spec.toml:4:20: the label's column `\\u{2066}class` holds U+2066, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("wind = [0.0, 25.0]", "\"wi\\u200Fnd\" = [0.0, 25.0]",
+            "spec.toml:8:16: the feature name `wi\\u{200f}nd` holds U+200F, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("wind = [0.0, 25.0]", "\"wi\\tnd\" = [0.0, 25.0]",
+            "spec.toml:8:12: the feature name `wi\\tnd` holds U+0009, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
         ("\"regularised\"", "\"free\"",
             "spec.toml:6:13: an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that\n  help: intercept = \"regularised\", or \"none\""),
         ("wind = [0.0, 25.0]", "wind = [25.0, 0.0]",
@@ -117,4 +129,15 @@ fn mistakes_in_classifiers() {
         let error = read("spec.toml", &SVM.replacen(piece, mistake, 1)).unwrap_err();
         assert_eq!(error.to_string(), expected, "{mistake}");
     }
+}
+
+/// What the help suggests for losses is what the paper does, not a joint η over thousands of rows.
+#[test]
+fn a_missing_promise_is_suggested_row_by_row() {
+    let promise = SVM.find("[feasibility]").unwrap();
+    let error = read("spec.toml", &SVM[..promise]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "spec.toml:1:1: the section [feasibility] is missing\n  help: for example: [feasibility] with eta = 0.05, rows = \"each\""
+    );
 }

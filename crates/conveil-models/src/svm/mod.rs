@@ -52,6 +52,14 @@ impl Feature {
         self.bounds
     }
 
+    /// The bound that stands in for a value beyond it; none for values within the bounds, or outside by rounding alone.
+    pub fn clipped(&self, value: f64) -> Option<f64> {
+        let (low, high) = self.bounds?;
+        let bound = value.clamp(low, high);
+        let rounding = ROUNDING * (high - low) + 4.0 * f64::EPSILON * bound.abs();
+        ((value - bound).abs() > rounding).then_some(bound)
+    }
+
     /// The middle of the bounds, and half their distance.
     fn scale(&self, low: f64, high: f64) -> (f64, f64) {
         let half = 0.5 * high - 0.5 * low;
@@ -71,6 +79,9 @@ impl Feature {
         }
     }
 }
+
+/// A value this part of the bounds' distance outside them is there by rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// What becomes of the intercept b.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

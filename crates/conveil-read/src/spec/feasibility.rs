@@ -1,7 +1,7 @@
 //! `[feasibility]`: the promise about the constraints.
 
 use super::item::Item;
-use super::problem::Names;
+use super::problem::{Model, Names};
 use super::table::Table;
 use crate::{Located, ReadError};
 
@@ -136,6 +136,14 @@ pub enum SampleSize {
 const KEPT_BY: [&str; 8] = [
     "rows", "method", "split", "factor", "size", "beta", "seed", "block",
 ];
+
+/// What a missing section may say. A joint η over the losses of all records is dear, and means little for them.
+pub(super) fn example(model: &Model) -> &'static str {
+    match model {
+        Model::Svm(_) => "eta = 0.05, rows = \"each\"",
+        _ => "eta = 0.01",
+    }
+}
 
 /// Reads `[feasibility]`.
 pub(super) fn read(mut table: Table) -> Result<Feasibility, ReadError> {

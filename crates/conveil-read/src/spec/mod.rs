@@ -146,7 +146,11 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
             )?,
             &problem.model,
         )?,
-        feasibility: feasibility::read(required(&mut top, "feasibility", "eta = 0.01")?)?,
+        feasibility: feasibility::read(required(
+            &mut top,
+            "feasibility",
+            feasibility::example(&problem.model),
+        )?)?,
         risk: risk::read(optional(&mut top, "risk")?)?,
         lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
         solver: operation::read_solver(optional(&mut top, "solver")?)?,

@@ -80,9 +80,11 @@ impl Budget {
 
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.lines.iter().map(|line| line.method.chars().count());
+        let width = names.fold(15, usize::max);
         writeln!(
             f,
-            "  {:<15} {:>6} {:>11} {:>11}  what",
+            "  {:<width$} {:>6} {:>11} {:>11}  what",
             "method", "rows", "share", "certified"
         )?;
         for line in &self.lines {
@@ -91,7 +93,7 @@ impl fmt::Display for Budget {
                 .map_or(String::new(), |c| format!(" (confidence {c})"));
             writeln!(
                 f,
-                "  {:<15} {:>6} {:>10.4}% {:>10.4}%  {}{confidence}: {}",
+                "  {:<width$} {:>6} {:>10.4}% {:>10.4}%  {}{confidence}: {}",
                 line.method,
                 line.rows,
                 100.0 * line.share,
@@ -102,7 +104,7 @@ impl fmt::Display for Budget {
         }
         write!(
             f,
-            "  {:<15} {:>6} {:>10.4}% {:>10.4}%",
+            "  {:<width$} {:>6} {:>10.4}% {:>10.4}%",
             if self.each { "each row" } else { "together" },
             "",
             100.0 * self.eta,

@@ -2,6 +2,7 @@
 //! rows need room for multiples of one sum v'ζ, whose exact quantile is known. There is no cone to write: the recourse
 //! is eliminated (see `rule/local.rs`), or the method is refused.
 
+use super::row_by_row::RowByRow;
 use super::{Method, Room, Task};
 use crate::error::{Error, Result};
 use crate::noise::Law;
@@ -18,8 +19,12 @@ impl Method for NoiseAwareHinge {
         "noise-aware hinge"
     }
 
-    fn room(&self, _law: &Law, _noises: usize, eta: f64, _step: f64) -> Result<Option<Room>> {
-        Ok(Some(Room::Quantile(eta)))
+    fn room(&self, law: &Law, noises: usize, eta: f64, step: f64) -> Result<Option<Room>> {
+        match law {
+            // Every sum v'ζ is Gaussian: one exact factor of ‖v‖ serves all rows.
+            Law::Gaussian(_) => RowByRow::new(None).room(law, noises, eta, step),
+            _ => Ok(Some(Room::Quantile(eta))),
+        }
     }
 
     fn enforce(&self, _lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {

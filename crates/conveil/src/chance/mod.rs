@@ -10,9 +10,10 @@
 //! | more noises, linear row, v = X'a free    | row by row, smallest proven factor  |
 //! | more noises, any other cone              | mass box over the noises it touches |
 //!
+//! Losses whose slacks answer to the noise on their own get the noise-aware hinge where the choice is left open: row by
+//! row with their recourse in closed form and exact quantiles (M9).
 //! Where a cone meets too many noises for vertices, the safe box is to be asked for: a choice, because it gives away
 //! some of the feasible set.
-//! Slacks of losses may ask for the noise-aware hinge instead: their recourse in closed form, with exact quantiles.
 
 mod ball;
 mod boundary;
@@ -254,6 +255,19 @@ impl Feasibility {
     pub fn block(mut self, choice: BlockChoice) -> Self {
         self.blocks.push(choice);
         self
+    }
+
+    /// The same with the noise-aware hinge wherever the method is left open: for programs whose recourse is local (M9).
+    pub(crate) fn with_hinges(&self) -> Self {
+        let hinge = |method: &mut Choice| {
+            if *method == Choice::Auto {
+                *method = Choice::NoiseAwareHinge;
+            }
+        };
+        let mut wish = self.clone();
+        hinge(&mut wish.method);
+        (wish.blocks.iter_mut().filter_map(|b| b.method.as_mut())).for_each(hinge);
+        wish
     }
 
     pub(crate) fn validate(&self) -> Result<()> {

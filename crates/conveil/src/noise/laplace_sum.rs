@@ -88,6 +88,14 @@ impl LaplaceSum {
         let mut low = -(2.0 * eta).ln();
         let mut high = proven;
         let (mut at_low, mut at_high) = (excess(low), excess(high));
+        // Far out the tail is below every number: the upper end comes nearer until it has a logarithm.
+        while at_high == f64::NEG_INFINITY && high - low > 1e-9 * high {
+            let middle = 0.5 * (low + high);
+            match excess(middle) {
+                above if above > 0.0 => (low, at_low) = (middle, above),
+                below => (high, at_high) = (middle, below),
+            }
+        }
         if at_low > 0.0 && at_high < 0.0 {
             // Regula falsi with the Illinois weight: ln Pr is smooth and nearly linear.
             for _ in 0..80 {

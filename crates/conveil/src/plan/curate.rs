@@ -6,6 +6,7 @@ use super::{CuratorReport, Decided, Empirical, Plan, ReleasedMap};
 use crate::error::{Error, Result};
 use crate::program::{Against, Cone, Holds, Program};
 use crate::solve::{self, Batch};
+use std::borrow::Cow;
 
 /// Draws of the empirical check, at most.
 const DRAWS: u64 = 1_000_000;
@@ -68,7 +69,11 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
         (draws, 0x0E0A),
         &batch,
     )?;
-    let own = released.own_view(decided.clone(), theta)?;
+    // Only an envelope's decision is another one in the user's own variables: a million records are not copied for it.
+    let own = match released.plain() {
+        None => Cow::Borrowed(decided),
+        Some(_) => Cow::Owned(released.own_view(decided.clone(), theta)?),
+    };
     // M8a and M1: the promise is for corrected and clipped data; what it means for the data themselves is the curator's
     // to know.
     let clipped = clipped(plan.model(), theta)?;

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::program::DataMap;
 use crate::solve::Infeasibility;
 use serde::Serialize;
+use std::cell::Cell;
 use std::fmt;
 
 /// The edge of feasibility in one number.
@@ -43,6 +44,8 @@ pub struct Explanation {
     pub binding: Vec<(String, f64)>,
     /// The edges.
     pub thresholds: Vec<Threshold>,
+    /// Whether losses give way (M9), so that every ε and η is feasible and there are no edges.
+    pub gives_way: bool,
 }
 
 /// Which plan an ask is for.
@@ -106,6 +109,22 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     };
     let obstacle = obstacle.filter(|o| !o.rows.is_empty() || unattainable.is_none());
     let mut thresholds = Vec::new();
+    if feasible
+        && plan
+            .as_ref()
+            .is_ok_and(|p| p.released().has_local_recourse())
+    {
+        // A search would find where the solver gives up, and call it an edge.
+        return Ok(Explanation {
+            private: true,
+            feasible,
+            obstacle,
+            unattainable,
+            binding,
+            thresholds,
+            gives_way: true,
+        });
+    }
     if !feasible {
         thresholds.extend(widest::universe(map, ask, theta, mode)?);
     }
@@ -118,6 +137,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             unattainable,
             binding,
             thresholds,
+            gives_way: false,
         });
     }
     let epsilon = ask.privacy.map_or(1.0, |p| p.epsilon());
@@ -138,30 +158,16 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     );
     if declared.is_some() || is_certified {
         let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta, mode);
-        let (edge, everything_tried) = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
-        thresholds.push(Threshold {
-            what: "ε",
-            now: epsilon,
-            edge,
-            everything_tried,
-            feasible_above: true,
-            note: note.clone(),
-        });
+        let found = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
+        thresholds.push(found.threshold("ε", epsilon, true, &note));
     }
     let follows_alpha = is_certified || matches!(declared, Some(Bound::PerAlpha(_)));
     if let Some(alpha) = ask.adjacency.and_then(|a| a.alpha())
         && follows_alpha
     {
         let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta, mode);
-        let (edge, everything_tried) = edge(alpha, feasible, (1e-12, 1e12), false, &fits)?;
-        thresholds.push(Threshold {
-            what: "α",
-            now: alpha,
-            edge,
-            everything_tried,
-            feasible_above: false,
-            note: note.clone(),
-        });
+        let found = edge(alpha, feasible, (1e-12, 1e12), false, &fits)?;
+        thresholds.push(found.threshold("α", alpha, false, &note));
     }
     // The scale is fixed while η moves, so that one thing changes at a time; a certificate's does not depend on η.
     let delta = plan.as_ref().map_or(0.0, |p| p.guarantee().sensitivity());
@@ -175,15 +181,8 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     };
     let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta, mode);
     let eta = ask.feasibility.eta;
-    let (last, everything_tried) = edge(eta, feasible, (1e-12, 0.499_999), true, &fits_eta)?;
-    thresholds.push(Threshold {
-        what: "η",
-        now: eta,
-        edge: last,
-        everything_tried,
-        feasible_above: true,
-        note: note.clone(),
-    });
+    let found = edge(eta, feasible, (1e-12, 0.499_999), true, &fits_eta)?;
+    thresholds.push(found.threshold("η", eta, true, &note));
     if !is_certified {
         let fits_scale = |factor: f64| {
             let larger = fixed.clone().sensitivity(Request::Declared {
@@ -192,15 +191,9 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             });
             fits(map, larger, theta, mode)
         };
-        let (factor, everything_tried) = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
-        thresholds.push(Threshold {
-            what: "sensitivity",
-            now: delta,
-            edge: factor.map(|f| f * delta),
-            everything_tried,
-            feasible_above: false,
-            note,
-        });
+        let mut found = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
+        found.last = found.last.map(|factor| factor * delta);
+        thresholds.push(found.threshold("sensitivity", delta, false, &note));
     }
     Ok(Explanation {
         private: true,
@@ -209,6 +202,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         unattainable,
         binding,
         thresholds,
+        gives_way: false,
     })
 }
 
@@ -217,6 +211,8 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
 pub(super) enum Fit {
     Yes,
     No,
+    /// No solve was certified: that proves nothing.
+    Unsolved,
     /// The value itself is refused: the range ends before it.
     Outside,
 }
@@ -227,16 +223,15 @@ pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64], mode: Mode) -> Re
         Ok(plan) => plan,
         Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Fit::Outside),
         // A certificate solves on public data: the noise may fit none, or leave no room for a proof.
-        Err(Error::NoiseDoesNotFit(_) | Error::Inaccurate { .. } | Error::Numerical(_)) => {
-            return Ok(Fit::No);
-        }
+        Err(Error::NoiseDoesNotFit(_)) => return Ok(Fit::No),
+        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => return Ok(Fit::Unsolved),
         Err(other) => return Err(other),
     };
     match plan.released().at(theta) {
         Ok(_) => Ok(Fit::Yes),
         Err(Error::NoiseDoesNotFit(_)) => Ok(Fit::No),
         // At the very edge the lifted program has no interior, and the solver may stop short: not certified, not feasible.
-        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Fit::No),
+        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Fit::Unsolved),
         Err(other) => Err(other),
     }
 }
@@ -244,9 +239,63 @@ pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64], mode: Mode) -> Re
 /// Two values this close on a log scale are the same edge.
 const CLOSE: f64 = 1e-4;
 
-/// The last feasible value between `now` and infeasibility, by doubling and bisection on a log scale; true when the
-/// range ended before infeasibility was met.
+/// What a search for an edge found.
+struct Edge {
+    /// The last feasible value; none when no value in range is feasible.
+    last: Option<f64>,
+    /// The range ended before infeasibility was met.
+    everything_tried: bool,
+    /// Some value beyond was proven infeasible, or none failed: else the edge is where the solver gives up.
+    is_proven: bool,
+}
+
+impl Edge {
+    fn threshold(
+        &self,
+        what: &'static str,
+        now: f64,
+        feasible_above: bool,
+        note: &Option<String>,
+    ) -> Threshold {
+        let given_up = (!self.is_proven).then(|| {
+            "beyond it no solve was certified and none was proven infeasible: this is where the solver gives up, not an edge of the data".to_string()
+        });
+        Threshold {
+            what,
+            now,
+            edge: self.last,
+            everything_tried: self.everything_tried,
+            feasible_above,
+            note: given_up.or_else(|| note.clone()),
+        }
+    }
+}
+
+/// The last feasible value between `now` and infeasibility, by doubling and bisection on a log scale.
 fn edge(
+    now: f64,
+    feasible_now: bool,
+    range: (f64, f64),
+    feasible_above: bool,
+    fits: &dyn Fn(f64) -> Result<Fit>,
+) -> Result<Edge> {
+    let (unsolved, refuted) = (Cell::new(false), Cell::new(!feasible_now));
+    let counted = |value: f64| {
+        let fit = fits(value)?;
+        unsolved.set(unsolved.get() || fit == Fit::Unsolved);
+        refuted.set(refuted.get() || fit == Fit::No);
+        Ok(fit)
+    };
+    let (last, everything_tried) = walk(now, feasible_now, range, feasible_above, &counted)?;
+    Ok(Edge {
+        last,
+        everything_tried,
+        is_proven: refuted.get() || !unsolved.get(),
+    })
+}
+
+/// The walk itself; true when the range ended before infeasibility was met.
+fn walk(
     now: f64,
     feasible_now: bool,
     (lowest, highest): (f64, f64),
@@ -338,6 +387,9 @@ impl fmt::Display for Explanation {
                 writeln!(f, "  {name:<28} {:>13}", decimals(*price, 0.0))?;
             }
         }
+        if self.gives_way {
+            writeln!(f, "feasible at any ε and η: losses give way to the noise")?;
+        }
         for t in &self.thresholds {
             let word = if t.feasible_above {
                 "smallest feasible"
@@ -376,5 +428,32 @@ impl fmt::Display for Explanation {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(feasible_now: bool, fits: impl Fn(f64) -> Fit) -> Threshold {
+        let edge = edge(1.0, feasible_now, (1e-9, 1e9), true, &|v| Ok(fits(v))).unwrap();
+        edge.threshold("ε", 1.0, true, &None)
+    }
+
+    #[test]
+    fn where_the_solver_gives_up_is_not_called_an_edge_of_the_data() {
+        let given_up = found(true, |v| if v > 1e-4 { Fit::Yes } else { Fit::Unsolved });
+        assert!((given_up.edge.unwrap() / 1e-4 - 1.0).abs() < 1e-3);
+        let note = "beyond it no solve was certified and none was proven infeasible: this is where the solver gives up, not an edge of the data";
+        assert_eq!(given_up.note.as_deref(), Some(note));
+        // Solves that fail beside a proven edge say nothing against it.
+        let proven = found(true, |v| match v {
+            v if v > 1e-4 => Fit::Yes,
+            v if v > 0.999e-4 => Fit::Unsolved,
+            _ => Fit::No,
+        });
+        assert_eq!(proven.note, None);
+        let open = found(true, |_| Fit::Yes);
+        assert!(open.everything_tried && open.note.is_none());
     }
 }

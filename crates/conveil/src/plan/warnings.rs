@@ -2,6 +2,8 @@
 
 use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Strategy, Suspicion};
+use crate::chance::Design;
+use crate::digits::short;
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
 use crate::rule::RowRule;
 use crate::solve::{self, Outcome};
@@ -63,6 +65,7 @@ pub(super) fn collect(
         warnings.push(
             "losses give way: every answer is feasible, and η is about how large each loss is planned to be, not about which answers are admissible".into(),
         );
+        warnings.extend(divided(released.design()));
     } else if map.private_parts().a {
         warnings.push(
             "coefficients of the constraints are private: whether the answer can move without limit was not checked".into(),
@@ -79,6 +82,24 @@ pub(super) fn collect(
         }
     }
     warnings
+}
+
+/// A row's share of a joint η below this plans every loss for noise that is next to never seen.
+const SMALL_SHARE: f64 = 1e-4;
+
+/// What a joint η means where each of many losses has its share of it.
+fn divided(design: &Design) -> Option<String> {
+    let budget = design.budget();
+    let shares = design.served().iter().flat_map(|served| served.etas());
+    let smallest = shares.clone().fold(f64::INFINITY, |m, eta| m.min(*eta));
+    (!budget.is_for_each_row() && smallest < SMALL_SHARE).then(|| {
+        format!(
+            "η = {} is for all {} rows together, so that each has {} of it and every loss is planned for noise as rare as that, which costs; an η for each row by itself (rows = \"each\", as in the paper) says that each loss is as small as planned with probability 1 − η, and nothing of all of them together",
+            budget.eta(),
+            shares.count(),
+            short(smallest, 3)
+        )
+    })
 }
 
 /// Whether the model itself proves that everything queried is unique.

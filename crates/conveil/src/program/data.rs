@@ -218,11 +218,38 @@ impl Location {
     }
 }
 
+/// Places of a parameter. Records have millions of parameters with one place each, which then needs no list of its own.
+#[derive(Clone, Debug, PartialEq)]
+enum Places {
+    One(Location),
+    Listed(Box<[Location]>),
+}
+
+impl From<Vec<Location>> for Places {
+    fn from(places: Vec<Location>) -> Self {
+        match places[..] {
+            [only] => Places::One(only),
+            _ => Places::Listed(places.into()),
+        }
+    }
+}
+
+impl std::ops::Deref for Places {
+    type Target = [Location];
+
+    fn deref(&self) -> &[Location] {
+        match self {
+            Places::One(only) => std::slice::from_ref(only),
+            Places::Listed(places) => places,
+        }
+    }
+}
+
 /// A named entry of θ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    name: String,
-    at: Vec<Location>,
+    name: Box<str>,
+    at: Places,
     bounds: Option<(f64, f64)>,
     nominal: Option<f64>,
     two_valued: bool,
@@ -232,8 +259,8 @@ impl Parameter {
     /// A parameter that enters nowhere yet.
     pub fn new(name: impl Into<String>) -> Self {
         Parameter {
-            name: name.into(),
-            at: Vec::new(),
+            name: name.into().into(),
+            at: Vec::new().into(),
             bounds: None,
             nominal: None,
             two_valued: false,
@@ -242,7 +269,7 @@ impl Parameter {
 
     /// Enters at these places.
     pub fn at_all(mut self, places: Vec<Location>) -> Self {
-        self.at = places;
+        self.at = places.into();
         self
     }
 
@@ -267,7 +294,7 @@ impl Parameter {
     /// The same parameter at other places.
     pub(crate) fn moved_to(&self, places: Vec<Location>) -> Self {
         Parameter {
-            at: places,
+            at: places.into(),
             ..self.clone()
         }
     }
@@ -313,7 +340,7 @@ impl AffineMap {
         let mut names = HashSet::new();
         for parameter in &parameters {
             let name = &parameter.name;
-            if !names.insert(name.as_str()) {
+            if !names.insert(&**name) {
                 return Err(Error::input(format!("two parameters are named `{name}`")));
             }
             if parameter.at.is_empty() {
@@ -341,7 +368,7 @@ impl AffineMap {
                     )));
                 }
             }
-            for location in &parameter.at {
+            for location in parameter.at.iter() {
                 let place = location.place;
                 if !(location.coef.is_finite() && location.coef != 0.0) {
                     return Err(Error::input(format!(
@@ -433,7 +460,7 @@ impl DataMap for AffineMap {
 
     fn private_rows(&self) -> Vec<bool> {
         let mut rows = vec![false; self.base.rows()];
-        for location in self.parameters.iter().flat_map(|p| &p.at) {
+        for location in self.parameters.iter().flat_map(|p| p.at.iter()) {
             if let Place::A(i, _) = location.place {
                 rows[i] = true;
             }
@@ -442,7 +469,7 @@ impl DataMap for AffineMap {
     }
 
     fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        let places = self.parameters.iter().flat_map(|p| &p.at);
+        let places = self.parameters.iter().flat_map(|p| p.at.iter());
         places
             .filter_map(|location| match location.place {
                 Place::A(i, j) => Some((i, j)),
@@ -453,7 +480,7 @@ impl DataMap for AffineMap {
 
     fn private_costs(&self) -> Vec<bool> {
         let mut costs = vec![false; self.base.columns()];
-        for location in self.parameters.iter().flat_map(|p| &p.at) {
+        for location in self.parameters.iter().flat_map(|p| p.at.iter()) {
             if let Place::Q(j) = location.place {
                 costs[j] = true;
             }
@@ -469,7 +496,7 @@ impl DataMap for AffineMap {
         checked(&self.parameters, theta)?;
         let mut program = self.base.clone();
         for (parameter, value) in self.parameters.iter().zip(theta) {
-            for location in &parameter.at {
+            for location in parameter.at.iter() {
                 let change = location.coef * value;
                 match location.place {
                     Place::B(i) => program.b[i] += change,

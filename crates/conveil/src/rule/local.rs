@@ -429,7 +429,7 @@ mod tests {
             .adjacency(Adjacency::OneRecord { len: 3 })
             .privacy(privacy)
             .sensitivity(Request::RegularisedErm)
-            .feasibility(Feasibility::each(0.05));
+            .feasibility(Feasibility::each(0.05).method(Choice::RowByRow(None)));
         Plan::new(map, ask).unwrap()
     }
 

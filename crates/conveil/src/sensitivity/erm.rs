@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::program::{AffineMap, Cone, DataMap, Place};
 use crate::risk::Risk;
 use crate::rule::{RowRule, Rule};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A regularised sum of losses of which one record is replaced.
@@ -145,15 +145,15 @@ impl Certificate for RegularisedErm {
 struct Losses {
     /// Rows of each record.
     rows: BTreeMap<usize, Vec<usize>>,
-    /// Parameters by place.
-    private: HashMap<Place, Vec<(usize, f64)>>,
+    /// Private entries of A, sorted: row, column, parameter, coefficient. A list, because there may be millions.
+    private: Vec<(usize, usize, usize, f64)>,
 }
 
 impl Losses {
     fn read(affine: &AffineMap, curvature: &Curvature, len: usize) -> Result<Self> {
         let program = affine.template();
         let mut owner: Vec<Option<usize>> = vec![None; program.rows()];
-        let mut private: HashMap<Place, Vec<(usize, f64)>> = HashMap::new();
+        let mut private = Vec::with_capacity(affine.len());
         for (i, parameter) in affine.parameters().iter().enumerate() {
             for location in parameter.locations() {
                 let row = match location.place {
@@ -177,12 +177,12 @@ impl Losses {
                     );
                 }
                 owner[row] = Some(record);
-                private
-                    .entry(location.place)
-                    .or_default()
-                    .push((i, location.coef));
+                if let Place::A(row, j) = location.place {
+                    private.push((row, j, i, location.coef));
+                }
             }
         }
+        private.sort_unstable_by_key(|&(row, j, i, _)| (row, j, i));
         // A slack variable belongs to the record in whose rows it stands, and so do all its rows.
         let by_rows = program.a().by_rows();
         let mut slack_owner: Vec<Option<usize>> = vec![None; program.columns()];
@@ -311,11 +311,10 @@ impl Losses {
 
     /// The largest |A_ij| over the admissible data.
     fn largest_entry(&self, affine: &AffineMap, i: usize, j: usize, base: f64) -> Result<f64> {
-        let Some(terms) = self.private.get(&Place::A(i, j)) else {
-            return Ok(base.abs());
-        };
+        let first = (self.private).partition_point(|&(row, column, ..)| (row, column) < (i, j));
+        let terms = self.private[first..].iter();
         let (mut low, mut high) = (base, base);
-        for &(parameter, coef) in terms {
+        for &(_, _, parameter, coef) in terms.take_while(|t| (t.0, t.1) == (i, j)) {
             let parameter = &affine.parameters()[parameter];
             let Some((from, to)) = parameter.bounds() else {
                 return refuse(

@@ -7,6 +7,7 @@ mod framed;
 mod hinge;
 mod losses;
 mod sharpen;
+mod sum;
 mod working;
 
 pub use batch::{Batch, Cancel};
