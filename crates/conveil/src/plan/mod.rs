@@ -126,10 +126,12 @@ impl<'m> Plan<'m> {
             _ => None,
         };
         let certified = skeleton.certified.take();
+        let bare = certified.as_ref().map(|c| c.certificate().bound());
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
         let guarantee = Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity);
         let own = released.plain().unwrap_or(&released);
-        let warnings = warnings::collect(map, own.map(), &ask, own);
+        let mut warnings = warnings::collect(map, own.map(), &ask, own);
+        warnings.extend(bare.and_then(|bare| warnings::solver_share(bare, sensitivity)));
         Ok(Plan {
             model: map,
             ask,
