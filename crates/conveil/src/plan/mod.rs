@@ -525,13 +525,9 @@ fn refuse_strategy(ask: &Ask, paper: bool) -> Result<()> {
 fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -> Result<Rule> {
     let rows = noise_rows(query, shape);
     if ask.strategy != Strategy::Program {
-        // The slope of an at-most query is about decisions.
-        let released = &rows[..query.rows().len()];
-        return Ok(Rule::on_the_answer(
-            map.template(),
-            released,
-            shape.noises(),
-        ));
+        let n = map.template().columns();
+        let places = query.whole_decision(n);
+        return Ok(Rule::on_the_answer(n, &rows, places, shape.noises()));
     }
     let rule = Rule::new(
         map.template(),
