@@ -62,6 +62,12 @@ const STEPS: u32 = 100;
 /// The share of the way to the boundary that a step takes.
 const FRACTION: f64 = 0.995;
 
+/// A step that leaves more than this share of the complementarity is tried without its correction as well.
+const SLOW: f64 = 0.5;
+
+/// What such a step aims at, as a share of the complementarity.
+const CENTRED: f64 = 0.1;
+
 /// Steps without a better gap before the best point is taken.
 const PATIENCE: u32 = 8;
 
@@ -289,28 +295,46 @@ impl Point {
         let m = self.alpha.len();
         let beta = &newton.beta;
         let mu = self.centre(problem);
-        let mut first: Vec<f64> = (0..m).map(|k| -self.alpha[k] * self.surplus[k]).collect();
-        let mut second: Vec<f64> = (0..m).map(|k| -beta[k] * self.slack[k]).collect();
+        let first: Vec<f64> = (0..m).map(|k| -self.alpha[k] * self.surplus[k]).collect();
+        let second: Vec<f64> = (0..m).map(|k| -beta[k] * self.slack[k]).collect();
         let affine = newton.direction(self, problem, &first, &second);
         let reach = self.reach(&affine, beta);
-        let after: f64 = (0..m)
-            .map(|k| {
-                let a = self.alpha[k] + reach * affine.alpha[k];
-                let b = beta[k] - reach * affine.alpha[k];
-                a * (self.surplus[k] + reach * affine.surplus[k])
-                    + b * (self.slack[k] + reach * affine.slack[k])
-            })
-            .sum::<f64>()
-            / (2.0 * m as f64);
-        let target = mu * (after / mu).clamp(0.0, 1.0).powi(3);
-        for k in 0..m {
-            first[k] = target + first[k] - affine.alpha[k] * affine.surplus[k];
-            second[k] = target + second[k] + affine.alpha[k] * affine.slack[k];
-        }
+        // The mean complementarity after such a step.
+        let after = |step: &Direction, reach: f64| {
+            let sum: f64 = (0..m)
+                .map(|k| {
+                    let a = self.alpha[k] + reach * step.alpha[k];
+                    let b = beta[k] - reach * step.alpha[k];
+                    a * (self.surplus[k] + reach * step.surplus[k])
+                        + b * (self.slack[k] + reach * step.slack[k])
+                })
+                .sum();
+            sum / (2.0 * m as f64)
+        };
+        let predicted = after(&affine, reach);
+        let target = mu * (predicted / mu).clamp(0.0, 1.0).powi(3);
+        let corrected = |k: usize| {
+            (
+                target + first[k] - affine.alpha[k] * affine.surplus[k],
+                target + second[k] + affine.alpha[k] * affine.slack[k],
+            )
+        };
+        let (one, two): (Vec<f64>, Vec<f64>) = (0..m).map(corrected).unzip();
         // A million records make these vectors long: one direction at a time.
         drop(affine);
-        let step = newton.direction(self, problem, &first, &second);
-        let reach = FRACTION * self.reach(&step, beta);
+        let mut step = newton.direction(self, problem, &one, &two);
+        let mut reach = FRACTION * self.reach(&step, beta);
+        let left = after(&step, reach);
+        if !(left < SLOW * mu) {
+            // The correction can lead astray, and in circles: without it complementarity falls with the step.
+            let centred = |rest: &[f64]| rest.iter().map(|v| CENTRED * mu + v).collect();
+            let (one, two): (Vec<f64>, Vec<f64>) = (centred(&first), centred(&second));
+            let plain = newton.direction(self, problem, &one, &two);
+            let farther = FRACTION * self.reach(&plain, beta);
+            if !(left <= after(&plain, farther)) {
+                (step, reach) = (plain, farther);
+            }
+        }
         if !(reach > 1e-12) {
             return None;
         }
