@@ -23,6 +23,7 @@ pub mod cvar;
 pub mod density;
 pub mod ellipsoid;
 mod hyperplane;
+mod machine;
 pub mod opf;
 pub mod paper;
 mod patience;

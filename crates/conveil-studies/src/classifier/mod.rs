@@ -16,7 +16,7 @@ use conveil_grid::Network;
 use serde::Serialize;
 
 pub use crate::hyperplane::{Audited, Examples};
-pub use crate::svm::Mode;
+pub use crate::machine::Mode;
 
 /// Where records come from.
 #[derive(Clone, Debug)]

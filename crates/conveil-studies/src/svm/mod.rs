@@ -15,30 +15,8 @@ use conveil::{Error, Result};
 use serde::Serialize;
 
 pub use crate::hyperplane::Audited;
+pub use crate::machine::Mode;
 use cell::Cell;
-
-/// The basis of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// The paper's: the map without noise moves this little around the private data.
-    Paper,
-    /// Sampled pairs of the released map around public points.
-    Calibrated,
-    /// The certificate for regularised empirical risk.
-    Certified,
-}
-
-impl Mode {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Paper => "paper",
-            Mode::Calibrated => "calibrated",
-            Mode::Certified => "certified",
-        }
-    }
-}
 
 /// What to compute.
 #[derive(Clone, Debug, Serialize)]
