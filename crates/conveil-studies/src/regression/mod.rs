@@ -6,19 +6,22 @@
 //! is a distribution over seeds: the paper's figures hang on single draws (M14).
 
 mod cell;
+mod entry;
 mod fan;
 mod figure;
 mod spread;
 mod synthetic;
 mod table;
+mod task;
 mod way;
 
 pub use spread::Spread;
 pub use way::Way;
 
+pub(crate) use entry::{Entry, Seeds};
 pub(crate) use fan::{Fan, Judged, Metric, Noise};
 pub(crate) use figure::{Curve, CurveFan, fan_panel};
-pub(crate) use way::{Mean, Task};
+pub(crate) use task::{Given, Task};
 
 use conveil::solve::Batch;
 use conveil::{Error, Result};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::cell::{CERTIFIED, Entry, WAYS};
-use super::{Row, Settings, Spread, Table, Way};
+use super::cell::{CERTIFIED, WAYS};
+use super::{Entry, Row, Seeds, Settings, Spread, Table, Way};
 use crate::percent_of;
 
 /// What the paper prints: Δ₂, and the infeasibility of output and program.
@@ -17,41 +17,32 @@ pub(super) fn rows(seeds: &[Vec<Entry>], settings: &Settings) -> Vec<Row> {
     let heads = paper.chain(certified).enumerate();
     heads
         .map(|(i, (way, method, mode))| {
-            let entries: Vec<&Entry> = seeds.iter().map(|seed| &seed[i]).collect();
-            row((way, method, mode), &entries, settings)
+            let seeds = Seeds(seeds.iter().map(|seed| &seed[i]).collect());
+            row((way, method, mode), &seeds, settings)
         })
         .collect()
 }
 
 fn row(
     (way, method, mode): (Way, Option<&'static str>, &'static str),
-    entries: &[&Entry],
+    seeds: &Seeds<'_>,
     settings: &Settings,
 ) -> Row {
-    let judged = || entries.iter().filter_map(|e| e.judged.as_ref().ok());
-    let failure = entries.iter().find_map(|e| e.judged.as_ref().err());
-    let losses = entries.iter().map(|e| e.non_private_loss);
+    let all = || seeds.0.iter();
     let is_paper = mode == "paper";
     Row {
         strategy: way.strategy(),
         method,
         mode,
-        status: match failure {
-            None => "ok".into(),
-            Some(why) => format!(
-                "no answer in {} of {} seeds: {why}",
-                entries.len() - judged().count(),
-                entries.len()
-            ),
-        },
-        non_private_loss: losses.sum::<f64>() / entries.len().max(1) as f64,
-        loss: Spread::of(judged().map(|j| j.loss).collect()),
-        root_mean_square_loss: Spread::of(judged().map(|j| j.root_mean_square).collect()),
-        infeasible_percent: Spread::of(judged().map(|j| j.infeasible_percent).collect()),
-        sensitivity: Spread::of(entries.iter().map(|e| e.sensitivity).collect()),
+        status: seeds.status(),
+        non_private_loss: seeds.non_private_loss(),
+        loss: seeds.spread(|_, f| f.judged.loss),
+        root_mean_square_loss: seeds.spread(|_, f| f.judged.root_mean_square),
+        infeasible_percent: seeds.spread(|_, f| f.judged.infeasible_percent),
+        sensitivity: Spread::of(all().map(|e| e.sensitivity).collect()),
         draws: settings.draws,
         claimed_epsilon: settings.epsilon,
-        audited_epsilon: Spread::of(entries.iter().filter_map(|e| e.audited_epsilon).collect()),
+        audited_epsilon: Spread::of(all().filter_map(|e| e.audited_epsilon).collect()),
         paper_sensitivity: is_paper.then_some(PAPER.0),
         paper_infeasible_percent: match way {
             Way::Output if is_paper => Some(PAPER.1),

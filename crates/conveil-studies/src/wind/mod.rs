@@ -6,7 +6,6 @@
 //! stands beside it: one record of range 1, strong convexity, noise shaped by the curvature (M8c).
 
 mod cell;
-mod fans;
 mod figure;
 mod printed;
 mod table;
