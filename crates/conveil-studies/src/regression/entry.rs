@@ -81,3 +81,39 @@ impl<'a> Seeds<'a> {
         Spread::of(found.map(|(entry, found)| value(entry, found)).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_without_an_answer_is_counted_and_left_out_and_an_interruption_ends_the_study() {
+        let entry = |found: Result<f64>| -> Result<Entry> {
+            let judged = |loss: f64| Judged {
+                loss,
+                root_mean_square: loss,
+                infeasible_percent: 0.0,
+            };
+            let found = found.map(judged).map(|judged| Found { judged, active: 1 });
+            Ok(Entry {
+                found: kept(found)?,
+                sensitivity: 1.0,
+                non_private_loss: 2.0,
+                audited_epsilon: None,
+            })
+        };
+        let lost = || entry(Err(Error::Numerical("no step".into()))).unwrap();
+        let entries = [lost(), entry(Ok(3.0)).unwrap(), lost()];
+        let seeds = Seeds(entries.iter().collect());
+        let why = "no answer in 2 of 3 seeds: the solver failed: no step";
+        assert_eq!(seeds.status(), why);
+        assert_eq!(seeds.non_private_loss(), 2.0);
+        let loss = seeds.spread(|_, f| f.judged.loss).unwrap();
+        assert_eq!((loss.min, loss.max), (3.0, 3.0));
+        assert_eq!(Seeds(vec![&entries[1]]).status(), "ok");
+        assert!(matches!(
+            entry(Err(Error::Cancelled)),
+            Err(Error::Cancelled)
+        ));
+    }
+}

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cell::{CERTIFIED, WAYS};
 use super::{Entry, Row, Seeds, Settings, Spread, Table, Way};
-use crate::percent_of;
+use crate::{SEEDED, percent_of, rounded};
 
 /// What the paper prints: Δ₂, and the infeasibility of output and program.
 const PAPER: (f64, f64, f64) = (0.46, 9.8, 1.3);
@@ -64,10 +64,7 @@ impl fmt::Display for Table {
             settings.seeds,
             settings.draws
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<10} {:<38} {:^16} {:^26} {:>8} {:>8}",
@@ -78,7 +75,7 @@ impl fmt::Display for Table {
             "  {:<10} {:<38} {:>8} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8}  status",
             "mode", "way", "mean", "std", "median", "most", "paper", "Δ", "audited"
         )?;
-        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let show = |value| rounded(value, 2);
         if let Some(row) = self.rows.first() {
             let without = row.non_private_loss;
             writeln!(f, "  {:<10} {:<38} {without:>8.2}", "", "without noise")?;

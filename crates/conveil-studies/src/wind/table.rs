@@ -7,8 +7,8 @@ use conveil_models::wind::PowerCurve;
 use super::cell::{CERTIFIED, WAYS};
 use super::printed::{relative, table_4};
 use super::{EPSILON, ETA, Row, Settings, Table, Variation, Way};
-use crate::percent_of;
 use crate::regression::{Entry, Seeds};
+use crate::{SEEDED, percent_of, rounded};
 
 /// The rows of a turbine from the entries of its seeds.
 pub(super) fn rows(curve: &PowerCurve, seeds: &[Vec<Entry>], settings: &Settings) -> Vec<Row> {
@@ -79,10 +79,7 @@ impl fmt::Display for Table {
             settings.seeds,
             settings.draws
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<12} {:>6} {:<38} {:^24} {:^26} {:>6}",
@@ -102,7 +99,7 @@ impl fmt::Display for Table {
             "paper",
             "audited"
         )?;
-        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let show = |value| rounded(value, 2);
         let mut last = "";
         for row in &self.rows {
             if row.turbine != last {
