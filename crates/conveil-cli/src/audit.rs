@@ -9,7 +9,7 @@ use conveil::audit::{Audit, AuditReport, Witness};
 use conveil::plan::Plan;
 use conveil::program::DataMap;
 use conveil::solve::Cancel;
-use conveil_read::spec::{SampledMap, Sensitivity};
+use conveil_read::spec::Sensitivity;
 use conveil_release::blackbox::{self, BlackBox};
 use serde::Serialize;
 
@@ -213,13 +213,7 @@ fn planned<'m>(
     cancel: &Cancel,
 ) -> Result<Plan<'m>, Failure> {
     let wish = &inputs.spec.privacy.sensitivity;
-    let papers = matches!(
-        wish.value,
-        Sensitivity::Sampled {
-            on: SampledMap::Deterministic,
-            ..
-        }
-    );
+    let papers = wishes::is_calibrated_as_in_the_paper(&inputs.spec);
     let plan = match (papers, probe.not_private) {
         (false, false) => {
             terminal.stage("plan", || verbs::planned(inputs, model, terminal, cancel))?

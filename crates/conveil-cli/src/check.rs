@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use conveil::ask::Strategy;
 use conveil::chance::Budget;
 use conveil::plan::{self, Basis, Fit, Plan};
 use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading, Stage};
@@ -37,6 +38,8 @@ pub struct Check {
     pub universe: Option<String>,
     /// What is protected and what is not, in the model's words.
     pub protects: Option<String>,
+    /// What is done with the noise.
+    pub strategy: Strategy,
     /// The names of the released numbers.
     pub released: Vec<String>,
     /// How the released numbers are used.
@@ -150,7 +153,7 @@ impl Check {
             rows: program.rows(),
             quadratic: program.p().nnz() > 0,
             variables: variables(program),
-            constraints: constraints(program),
+            constraints: constraints(program, guarantee.strategy()),
             parameters: map
                 .parameters()
                 .iter()
@@ -167,6 +170,7 @@ impl Check {
             universe: universe.map(|universe| universe.to_string()),
             protects: guarantee.protection(),
             reading: guarantee.reading().cloned(),
+            strategy: guarantee.strategy(),
             released: plan.released().query().labels().to_vec(),
             guarantee: GuaranteeLine {
                 mechanism: guarantee.privacy().mechanism(),
@@ -203,7 +207,7 @@ fn variables(program: &Program) -> Vec<VariableLine> {
         .collect()
 }
 
-fn constraints(program: &Program) -> Vec<ConstraintLine> {
+fn constraints(program: &Program, strategy: Strategy) -> Vec<ConstraintLine> {
     let blocks = program.constraints().iter();
     blocks
         .map(|block| ConstraintLine {
@@ -212,6 +216,8 @@ fn constraints(program: &Program) -> Vec<ConstraintLine> {
             rows: block.range().len(),
             first: program.row_name(block.range().start),
             holds: match block.holds() {
+                // Noise on the answer: the program knows nothing of it.
+                _ if strategy != Strategy::Program => "at-the-mean",
                 // AX = 0: an equality holds for every noise (M4).
                 _ if matches!(block.cone(), Cone::Zero(_)) => "always",
                 Holds::WithNoise => "with-noise",

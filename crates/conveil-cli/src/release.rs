@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
-use conveil_read::spec::{SampledMap, Sensitivity, Strategy};
+use conveil_read::spec::Strategy;
 use conveil_release::ledger::{self, Budget, Charges, Ledger, NotDurable};
 use conveil_release::{Released, charge, not_private};
 
@@ -143,7 +143,7 @@ fn study_row(
     let (inputs, model) = (series.inputs, series.model);
     let theta = series.theta(row, terminal)?;
     let plan = terminal.stage("plan", || {
-        if !on_the_deterministic_map(inputs) {
+        if !wishes::is_calibrated_as_in_the_paper(&inputs.spec) {
             return planned(inputs, model, terminal, cancel);
         }
         let _spinner = terminal.progress("planning");
@@ -258,17 +258,6 @@ impl<'i> Series<'i> {
             (true, _) => failure.of_row(row, &format!("{done} answers were released before it")),
         }
     }
-}
-
-/// Whether the spec asks for the paper's calibration.
-fn on_the_deterministic_map(inputs: &Inputs) -> bool {
-    matches!(
-        inputs.spec.privacy.sensitivity.value,
-        Sensitivity::Sampled {
-            on: SampledMap::Deterministic,
-            ..
-        }
-    )
 }
 
 /// Where the release is charged.

@@ -77,8 +77,14 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
     let (mut inputs, model, theta) = opened(&study.curating, terminal)?;
     promised(&inputs, "a comparison with program perturbation")?;
     // Every strategy is compared, whichever the spec has chosen.
-    inputs.spec.feasibility.strategy.value = Strategy::Program;
-    let plan = terminal.stage("plan", || planned(&inputs, &model, terminal, cancel))?;
+    let chosen = std::mem::take(&mut inputs.spec.feasibility.strategy.value);
+    let plan = terminal.stage("plan", || planned(&inputs, &model, terminal, cancel));
+    let plan = plan.map_err(|failure| match chosen {
+        Strategy::Program => failure,
+        Strategy::Output | Strategy::Projected => failure.with_help(Some(
+            "a comparison is with program perturbation, which is not to be had here; `solve` measures the strategy of the spec".into(),
+        )),
+    })?;
     warn(&plan, terminal);
     let draws = study.draws.unwrap_or(inputs.spec.study.draws as u64);
     let seed = study.seed.unwrap_or(inputs.spec.study.seed);

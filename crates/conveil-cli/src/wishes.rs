@@ -66,6 +66,18 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
     Ok(ask)
 }
 
+/// Whether the spec asks for the paper's calibration: to the map without noise, where another one is released.
+pub fn is_calibrated_as_in_the_paper(spec: &Spec) -> bool {
+    let on_the_map_without_noise = matches!(
+        spec.privacy.sensitivity.value,
+        Sensitivity::Sampled {
+            on: SampledMap::Deterministic,
+            ..
+        }
+    );
+    on_the_map_without_noise && spec.feasibility.strategy.value == Strategy::Program
+}
+
 /// The universe that the spec states, if any.
 pub fn universe(private: &Private) -> Option<conveil::Result<ask::Universe>> {
     private

@@ -82,6 +82,49 @@ fn plain_noise_on_a_classifier_is_released_with_its_certificate() {
         "{report}"
     );
     assert!(report.contains("accuracy on "), "{report}");
+    // What the noise costs a classifier is its accuracy; an objective with slacks that stay behind is not.
+    assert!(
+        report.contains("cost of privacy        not measured"),
+        "{report}"
+    );
+    assert!(
+        report.contains("losses give way, and every answer is admissible"),
+        "{report}"
+    );
+}
+
+/// The map without noise is the released one: sampling it is no paper mode, and what is released can be audited.
+#[test]
+fn a_sampled_map_without_noise_is_audited_as_it_is_released() {
+    let files = ["sampled-dispatch.json"];
+    let place = placed("sampled-dispatch", &files, "strategy = \"output\"");
+    let spec = text(&place.join("spec.toml"));
+    let spec = spec.replace(
+        "by = \"sampled\"",
+        "by = \"sampled\", on = \"deterministic\"",
+    );
+    assert!(spec.contains("deterministic"), "{spec}");
+    write(&place.join("spec.toml"), spec);
+    let card = ok(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
+    assert!(card.contains("basis: sampled"), "{card}");
+    let (code, stdout, stderr) = ended(&place, &["audit", "spec.toml", "-q"]);
+    assert!(code == 0 || code == 4, "{stderr}");
+    assert!(stdout.contains("AUDIT"), "{stdout}");
+}
+
+/// Where program perturbation is not to be had, a comparison says so, and `check` claims nothing of the constraints.
+#[test]
+fn constraints_that_no_noise_respects_are_said_to_hold_at_the_mean() {
+    let place = placed("wind-curve", &["wind-curve.csv"], "strategy = \"output\"");
+    let check = ok(&place, &["check", "spec.toml", "--json"]);
+    let check: serde_json::Value = serde_json::from_str(&check).unwrap();
+    assert_eq!(check["strategy"], "output");
+    let lines = check["constraints"].as_array().unwrap();
+    assert!(
+        lines.iter().all(|c| c["holds"] == "at-the-mean"),
+        "{lines:?}"
+    );
+    assert_eq!(check["guarantee"]["certified"], 1.0);
 }
 
 #[test]

@@ -232,3 +232,27 @@ fn a_released_cost_at_private_prices_is_the_value_plus_a_constant() {
         "{constants:?}"
     );
 }
+
+/// A change of 1e-12 beside data of size 1: what is proven of a solve outweighs it, and the plan says so.
+#[test]
+fn noise_for_the_solver_is_told_apart() {
+    let map = regression(12, 60.0);
+    let plan = |alpha| {
+        let adjacency = Adjacency::one_entry(alpha);
+        Plan::new(
+            &map,
+            regression_ask(Privacy::gaussian(2.0, 0.05), adjacency, true),
+        )
+        .unwrap()
+    };
+    let told = |alpha| {
+        let plan = plan(alpha);
+        let mut warnings = plan.warnings().iter();
+        warnings.any(|w| w.contains("of the noise is for the solver's tolerance, not for the data"))
+    };
+    assert!(told(1e-12));
+    assert!(!told(0.3));
+    // The noise is there for it.
+    let [fine, usual] = [1e-12, 0.3].map(|alpha| plan(alpha).guarantee().sensitivity() / alpha);
+    assert!(fine > 1.25 * usual, "{fine} {usual}");
+}

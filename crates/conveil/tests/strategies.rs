@@ -164,6 +164,82 @@ fn a_projection_is_the_nearest_feasible_answer() {
     );
 }
 
+/// Noise a trillion times the limits: what is published meets them to their own size all the same.
+#[test]
+fn a_projection_from_far_away_meets_the_limits() {
+    let map = fit();
+    let plan = Plan::new(&map, whole(Strategy::Projected)).unwrap();
+    let mut sampler = Sampler::new(4, 0);
+    for size in [1e3, 1e6, 1e9, 1e12] {
+        for _ in 0..20 {
+            let noisy: Vec<f64> = (0..3)
+                .map(|_| size * between(&mut sampler, -1.0, 1.0))
+                .collect();
+            let x = plan.published(&noisy).unwrap();
+            let most = 1e-7 * 4.0;
+            assert!(x.iter().all(|v| *v > -most && *v < 3.0 + most), "{x:?}");
+            assert!(x.iter().sum::<f64>() < 2.0 + most, "{x:?}");
+        }
+    }
+}
+
+/// P = [[1, 1], [1, 1]] measures nothing along (1, −1): the nearest point is that of the plain distance.
+#[test]
+fn a_singular_cost_is_no_distance() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let y = m.parameter("y");
+    m.minimize(y * x.at(0));
+    for (i, j) in [(0, 0), (0, 1), (1, 1)] {
+        m.quadratic(i, j, 1.0);
+    }
+    for i in 0..2 {
+        m.between(&format!("range {i}"), 0.0, x.at(i), 1.0);
+    }
+    let map = m.build_map().unwrap();
+    let ask = Ask::new(Query::Variables(vec!["x".into()]))
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(Privacy::laplace(1.0))
+        .declared(1.0, "for the test")
+        .strategy(Strategy::Projected);
+    let plan = Plan::new(&map, ask).unwrap();
+    let x = plan.published(&[-1.5, 0.25]).unwrap();
+    assert!(x[0].abs() < 1e-6 && (x[1] - 0.25).abs() < 1e-6, "{x:?}");
+}
+
+/// x₀ + x₁ = 1: noise on both leaves it for good, and noise on one of them makes no decision at all.
+#[test]
+fn an_equality_is_missed_and_said_to_be() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let y = m.parameter("y");
+    m.minimize_half_square(1.0, &x.entries());
+    m.minimize(y * x.at(0));
+    m.equal("budget", x.sum(), 1.0);
+    m.between("range", -50.0, x.at(0), 50.0);
+    let map = m.build_map().unwrap();
+    let report = |query: &str| {
+        let ask = Ask::new(Query::Variables(vec![query.into()]))
+            .adjacency(Adjacency::one_entry(1.0))
+            .privacy(Privacy::laplace(1.0))
+            .declared(1.0, "for the test")
+            .strategy(Strategy::Output);
+        let plan = Plan::new(&map, ask).unwrap();
+        plan.curate(&[0.5]).unwrap().report().to_string()
+    };
+    let both = report("x");
+    assert!(
+        both.contains("the noisy answer as a decision: 100.0000% (exact)"),
+        "{both}"
+    );
+    let one = report("x[0]");
+    assert!(
+        one.contains("cost of privacy        not measured: no decision carries the noise"),
+        "{one}"
+    );
+    assert!(!one.contains("as a decision"), "{one}");
+}
+
 #[test]
 fn what_is_promised_is_said() {
     let map = fit();

@@ -67,6 +67,22 @@ impl ResolvedQuery {
             .collect()
     }
 
+    /// The column and the weight of each released number, where together they are the whole decision: each of the n
+    /// variables, once, by itself.
+    pub(crate) fn whole_decision(&self, n: usize) -> Option<Vec<(usize, f64)>> {
+        let mut is_named = vec![false; n];
+        let mut places = Vec::with_capacity(n);
+        for row in &self.rows {
+            let [(j, weight)] = row[..] else { return None };
+            let usual = weight.is_normal() && weight.recip().is_normal();
+            if j >= n || !usual || std::mem::replace(&mut is_named[j], true) {
+                return None;
+            }
+            places.push((j, weight));
+        }
+        (places.len() == n).then_some(places)
+    }
+
     /// Qx.
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         self.rows

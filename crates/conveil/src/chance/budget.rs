@@ -63,7 +63,8 @@ impl Budget {
         let lines = self.lines.iter().map(|l| l.certified);
         match self.each {
             true => lines.fold(0.0, f64::max),
-            false => lines.sum(),
+            // An empty sum of floats is −0.
+            false => lines.sum::<f64>() + 0.0,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
 
 use super::{Plan, widest};
-use crate::ask::{Ask, Bound, MapKind, Request};
+use crate::ask::{Ask, Bound, MapKind, Request, Strategy};
 use crate::chance::Choice;
 use crate::digits::{decimals, short};
 use crate::error::{Error, Result};
@@ -61,7 +61,11 @@ impl Mode {
     /// A sensitivity sampled on the deterministic map is paper mode's alone.
     pub(super) fn of(ask: &Ask) -> Self {
         match &ask.sensitivity {
-            Some(Request::Sampled(s)) if s.on == MapKind::Deterministic => Mode::Paper,
+            Some(Request::Sampled(s))
+                if s.on == MapKind::Deterministic && ask.strategy == Strategy::Program =>
+            {
+                Mode::Paper
+            }
             _ => Mode::Ordinary,
         }
     }
@@ -290,7 +294,7 @@ fn edge(
     Ok(Edge {
         last,
         everything_tried,
-        is_proven: refuted.get() || !unsolved.get(),
+        is_proven: !unsolved.get() || (feasible_now && refuted.get()),
     })
 }
 

@@ -126,10 +126,12 @@ impl<'m> Plan<'m> {
             _ => None,
         };
         let certified = skeleton.certified.take();
+        let bare = certified.as_ref().map(|c| c.certificate().bound());
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
         let guarantee = Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity);
         let own = released.plain().unwrap_or(&released);
-        let warnings = warnings::collect(map, own.map(), &ask, own);
+        let mut warnings = warnings::collect(map, own.map(), &ask, own);
+        warnings.extend(bare.and_then(|bare| warnings::solver_share(bare, sensitivity)));
         Ok(Plan {
             model: map,
             ask,
@@ -523,13 +525,9 @@ fn refuse_strategy(ask: &Ask, paper: bool) -> Result<()> {
 fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -> Result<Rule> {
     let rows = noise_rows(query, shape);
     if ask.strategy != Strategy::Program {
-        // The slope of an at-most query is about decisions.
-        let released = &rows[..query.rows().len()];
-        return Ok(Rule::on_the_answer(
-            map.template(),
-            released,
-            shape.noises(),
-        ));
+        let n = map.template().columns();
+        let places = query.whole_decision(n);
+        return Ok(Rule::on_the_answer(n, &rows, places, shape.noises()));
     }
     let rule = Rule::new(
         map.template(),

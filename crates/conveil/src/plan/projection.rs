@@ -6,6 +6,7 @@ use super::judge::without_means;
 use crate::ask::ResolvedQuery;
 use crate::error::{Error, Result};
 use crate::program::{DataMap, Program, Sparse, Stage};
+use crate::sensitivity::Curvature;
 use crate::solve::{self, Settings};
 
 /// The projection onto a model's public feasible set.
@@ -20,7 +21,12 @@ pub struct Projection {
     /// The column of each released number, and its weight there.
     places: Vec<(usize, f64)>,
     settings: Settings,
+    /// What may be missed of a constraint: the tolerance, relative to the limits.
+    slip: f64,
 }
+
+/// Projections of a projection, at most: noise far beyond the limits leaves more than rounding.
+const ROUNDS: usize = 4;
 
 impl Projection {
     /// Refuses, with the reason, where the set is not public or the answer is not the whole decision.
@@ -35,33 +41,25 @@ impl Projection {
         }
         let template = map.template();
         let n = template.columns();
-        let mut places = Vec::with_capacity(n);
-        let mut is_named = vec![false; n];
-        for row in query.rows() {
-            if let [(j, weight)] = row[..]
-                && j < n
-                && weight != 0.0
-                && !std::mem::replace(&mut is_named[j], true)
-            {
-                places.push((j, weight));
-            }
-        }
-        let is_whole = places.len() == n && query.rows().len() == n;
         let moves = |v: &crate::program::VariableBlock| v.stage() == Stage::Recourse;
-        if !is_whole || !template.variables().iter().all(moves) {
+        let whole = query.whole_decision(n);
+        let Some(places) = whole.filter(|_| template.variables().iter().all(moves)) else {
             return Err("the query does not release the whole decision");
-        }
+        };
         if parts.p {
             return Err("the quadratic cost, which says what is near, is private");
         }
         let held = without_means(template);
-        // A variable without curvature would be projected anywhere.
-        let metric: Vec<(usize, usize, f64)> = match (0..n).all(|j| held.p().get(j, j) > 0.0) {
+        // Along a direction without curvature a point would be projected anywhere.
+        let is_definite = Curvature::of(held.p()).is_some_and(|p| p.columns.len() == n);
+        let metric: Vec<(usize, usize, f64)> = match is_definite {
             false => (0..n).map(|j| (j, j, 1.0)).collect(),
             true => held.p().entries().collect(),
         };
         let cones = held.constraints().iter().map(|c| c.cone().clone());
+        let largest = held.b().iter().fold(0.0f64, |m, b| m.max(b.abs()));
         Ok(Projection {
+            slip: settings.tolerance() * (1.0 + largest),
             held: Program::assembled(
                 Sparse::assemble(n, n, &metric),
                 vec![0.0; n],
@@ -103,12 +101,26 @@ impl Projection {
 
     /// The nearest feasible decision: the noisy one itself where it is feasible.
     pub(super) fn decision(&self, noisy: &[f64]) -> Result<Vec<f64>> {
-        let slack = self.held.slack(noisy);
-        if self.held.worst_violation(&slack).0 <= 0.0 {
-            return Ok(noisy.to_vec());
+        let violation = |slack: &[f64]| self.held.worst_violation(slack).0;
+        let mut x = noisy.to_vec();
+        let mut slack = self.held.slack(&x);
+        if violation(&slack) <= 0.0 {
+            return Ok(x);
         }
-        // d = x − y: min ½d'Pd over b − Ay − Ad ∈ K, in the units of what is missed.
-        let step = solve::solve_checked(&self.held.with_right_hand_side(slack), &self.settings)?.x;
-        Ok(noisy.iter().zip(step).map(|(y, d)| y + d).collect())
+        for _ in 0..ROUNDS {
+            // d = x − y: min ½d'Pd over b − Ay − Ad ∈ K, in the units of what is missed.
+            let step = self.held.with_right_hand_side(slack);
+            let step = solve::solve_checked(&step, &self.settings)?.x;
+            x.iter_mut().zip(step).for_each(|(x, d)| *x += d);
+            slack = self.held.slack(&x);
+            // A step is as exact as it is long; the constraints are met in their own units.
+            if violation(&slack) <= self.slip {
+                return Ok(x);
+            }
+        }
+        Err(Error::Numerical(format!(
+            "the noisy answer lies too far from the constraints to be projected onto them: they are missed by {:.1e} still",
+            violation(&slack)
+        )))
     }
 }

@@ -72,16 +72,18 @@ fn designed(
         Ok::<_, Error>((design, local))
     };
     let (design, local) = serving(&ask.feasibility)?;
-    if local.is_none() {
-        design.without_local_recourse(map.template())?;
-    }
-    if local.is_none() || design.is_at_the_mean() {
+    let hinges_alone = design.without_local_recourse(map.template());
+    if design.is_at_the_mean() || (local.is_none() && hinges_alone.is_ok()) {
         return Ok((design, local));
     }
     match serving(&ask.feasibility.with_hinges())? {
         (exact, Some(local)) => Ok((exact, Some(local))),
         // A row and its slack's sign are served by two methods, one of them stated.
-        (_, None) => Ok((design, local)),
+        (_, None) if local.is_some() => Ok((design, local)),
+        (_, None) => {
+            hinges_alone?;
+            Ok((design, None))
+        }
     }
 }
 

@@ -20,6 +20,12 @@ pub struct CuratorReport {
     pub optimum: f64,
     /// The minimised objective with noise.
     pub objective: f64,
+    /// Whether a decision answers to the noise, so that objective and loss are those under it. Not so where the noise is
+    /// on an answer that is not the whole decision.
+    pub carried: bool,
+    /// Whether losses give way.
+    #[serde(skip)]
+    gives_way: bool,
     /// objective − optimum.
     pub loss: f64,
     /// 100·loss/|optimum|, where the optimum is not zero.
@@ -88,6 +94,8 @@ impl CuratorReport {
             })
             .collect();
         let loss = objective - optimum;
+        let carried =
+            plan.ask().strategy == Strategy::Program || deviation.iter().any(|d| *d > 0.0);
         let budget = plan.guarantee().budget().clone();
         CuratorReport {
             private: true,
@@ -96,7 +104,9 @@ impl CuratorReport {
             optimum,
             objective,
             loss,
-            loss_percent: (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs()),
+            carried,
+            gives_way: plan.released().has_local_recourse(),
+            loss_percent: (carried && optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs()),
             answer: plan
                 .released()
                 .query()
@@ -161,11 +171,14 @@ impl CuratorReport {
                 self.empirical,
                 self.empirical.beside(self.certified)
             ),
-            // The rule of noise on the answer moves what the query names by itself.
-            Strategy::Output if self.deviation.iter().any(|d| d.1 > 0.0) => writeln!(
+            Strategy::Output if self.carried => writeln!(
                 f,
                 "infeasible             nothing is promised; the noisy answer as a decision: {}",
                 self.empirical
+            ),
+            Strategy::Output if self.gives_way => writeln!(
+                f,
+                "infeasible             nothing is promised: losses give way, and every answer is admissible"
             ),
             Strategy::Output => writeln!(
                 f,
@@ -256,20 +269,31 @@ impl fmt::Display for CuratorReport {
         let dust = DUST * self.optimum.abs().max(self.objective.abs());
         let shown = |value: f64| decimals(value, dust);
         writeln!(f, "optimum without noise  {:>16}", shown(self.optimum))?;
-        writeln!(
-            f,
-            "{:<22} {:>16}",
-            self.objective_kind,
-            shown(self.objective)
-        )?;
-        let percent = self
-            .loss_percent
-            .map_or(String::new(), |p| format!("  ({p:.2}%)"));
-        writeln!(
-            f,
-            "cost of privacy        {:>16}{percent}",
-            shown(self.loss)
-        )?;
+        if self.carried {
+            writeln!(
+                f,
+                "{:<22} {:>16}",
+                self.objective_kind,
+                shown(self.objective)
+            )?;
+            let percent = self
+                .loss_percent
+                .map_or(String::new(), |p| format!("  ({p:.2}%)"));
+            let before = match self.strategy {
+                Strategy::Projected => ", before the projection",
+                Strategy::Program | Strategy::Output => "",
+            };
+            writeln!(
+                f,
+                "cost of privacy        {:>16}{percent}{before}",
+                shown(self.loss)
+            )?;
+        } else {
+            writeln!(
+                f,
+                "cost of privacy        not measured: no decision carries the noise"
+            )?;
+        }
         self.write_infeasible(f)?;
         self.write_deviation(f)?;
         list(f, "answer before noise", &self.answer)?;

@@ -102,6 +102,20 @@ fn divided(design: &Design) -> Option<String> {
     })
 }
 
+/// A solver's tolerance above this share of a sensitivity is worth a word.
+const LARGE_SHARE: f64 = 0.2;
+
+/// What of the noise pays for the solver and not for the data: `bare` is the certificate's own bound.
+pub(super) fn solver_share(bare: f64, sensitivity: f64) -> Option<String> {
+    let share = 1.0 - bare / sensitivity;
+    (share > LARGE_SHARE).then(|| {
+        format!(
+            "{:.0}% of the noise is for the solver's tolerance, not for the data: numbers so large beside what a neighbour may change are solved only so closely; narrower public bounds lower it, and so does a larger alpha",
+            100.0 * share
+        )
+    })
+}
+
 /// Whether the model itself proves that everything queried is unique.
 fn unique_by_theorem(model: &dyn DataMap, released: &ReleasedMap<'_>) -> bool {
     let unique = model.unique_columns();

@@ -495,18 +495,33 @@ impl DataMap for AffineMap {
     fn unclipped(&self, theta: &[f64]) -> Result<Program> {
         checked(&self.parameters, theta)?;
         let mut program = self.base.clone();
-        for (parameter, value) in self.parameters.iter().zip(theta) {
+        // A cost sums over all records: what rounding takes from each product and addition is carried along, so that q is
+        // off by a rounding of its own size, however many and however large its terms.
+        let mut lost = vec![0.0; program.q.len()];
+        for (parameter, &value) in self.parameters.iter().zip(theta) {
             for location in parameter.at.iter() {
                 let change = location.coef * value;
                 match location.place {
                     Place::B(i) => program.b[i] += change,
-                    Place::Q(j) => program.q[j] += change,
+                    Place::Q(j) => {
+                        let (before, sum) = (program.q[j], program.q[j] + change);
+                        let added = sum - before;
+                        lost[j] += (before - (sum - added))
+                            + (change - added)
+                            + location.coef.mul_add(value, -change);
+                        program.q[j] = sum;
+                    }
                     Place::A(i, j) => {
                         if let Some(e) = program.a.position(i, j) {
                             program.a.nzval_mut()[e] += change;
                         }
                     }
                 }
+            }
+        }
+        for (q, lost) in program.q.iter_mut().zip(lost) {
+            if lost.is_finite() {
+                *q += lost;
             }
         }
         program.validate_numbers()?;

@@ -53,7 +53,8 @@ struct Equation {
 ///
 /// # Guarantee
 /// Every X that meets the rule's equations has QX = T and A X = 0 on equalities and on blocks that hold always,
-/// moves no here-and-now variable, and moves no variable that occurs at the mean only (M2, M4).
+/// moves no here-and-now variable, and moves no variable that occurs at the mean only (M2, M4). The rule of noise on the
+/// answer has none of it: it says what the noise does to a decision, and nothing about constraints.
 #[derive(Clone, Debug)]
 pub struct Rule {
     noises: usize,
@@ -147,22 +148,25 @@ impl Rule {
         Ok(rule)
     }
 
-    /// The rule of noise on the answer: a variable that the query names by itself shows the noise of its row, and nothing
-    /// answers to it.
-    pub(crate) fn on_the_answer(program: &Program, query: &[NoiseRow], noises: usize) -> Self {
-        let n = program.columns();
-        let mut rows = vec![RowRule::Fixed(Vec::new()); n];
-        for row in query {
-            if let [(j, weight)] = row.terms[..] {
-                let carried = row.carries.iter().enumerate().filter(|c| *c.1 != 0.0);
-                rows[j] = RowRule::Fixed(carried.map(|(i, t)| (i, t / weight)).collect());
-            }
+    /// The rule of noise on the answer. Where that is the whole decision, `places` has the column and the weight of each
+    /// released number, and every variable shows the noise of its own; else nothing does. No equation binds it: equalities
+    /// are missed like any other constraint.
+    pub(crate) fn on_the_answer(
+        variables: usize,
+        query: &[NoiseRow],
+        places: Option<Vec<(usize, f64)>>,
+        noises: usize,
+    ) -> Self {
+        let mut rows = vec![RowRule::Fixed(Vec::new()); variables];
+        for (row, (j, weight)) in query.iter().zip(places.unwrap_or_default()) {
+            let carried = row.carries.iter().enumerate().filter(|c| *c.1 != 0.0);
+            rows[j] = RowRule::Fixed(carried.map(|(i, t)| (i, t / weight)).collect());
         }
         Rule {
             noises,
             rows,
             free: Vec::new(),
-            moves: vec![false; n],
+            moves: vec![false; variables],
             equations: Vec::new(),
             has_private_equations: false,
         }

@@ -1,6 +1,7 @@
 //! A quadratic cost on the variables that it curves: its Cholesky factor, and the distances that it measures.
 
 use crate::program::Sparse;
+use std::sync::OnceLock;
 
 /// P on the variables that it curves, with its Cholesky factor: positive definite there.
 #[derive(Clone, Debug)]
@@ -8,6 +9,8 @@ pub(crate) struct Curvature {
     pub(crate) columns: Vec<usize>,
     /// P = LL', dense, by rows.
     factor: Vec<Vec<f64>>,
+    /// ‖L⁻¹‖ in the Frobenius norm, once it was asked for.
+    inverse_size: OnceLock<f64>,
 }
 
 /// P ≻ 0 must hold with this margin, relative to its diagonal.
@@ -39,7 +42,11 @@ impl Curvature {
                 };
             }
         }
-        (n > 0).then_some(Curvature { columns, factor })
+        (n > 0).then_some(Curvature {
+            columns,
+            factor,
+            inverse_size: OnceLock::new(),
+        })
     }
 
     /// The place of a column among the curved ones.
@@ -61,6 +68,24 @@ impl Curvature {
             })
             .max(0.0)
             - 1e-14 * largest
+    }
+
+    /// A bound on ‖L⁻¹v‖₂ for ‖v‖₂ ≤ 1: the root of the trace of P⁻¹.
+    pub(crate) fn inverse_size(&self) -> f64 {
+        *self.inverse_size.get_or_init(|| {
+            let n = self.columns.len();
+            let mut unit = vec![0.0; n];
+            let mut squares = 0.0;
+            for j in 0..n {
+                unit[j] = 1.0;
+                // The entries before j stay 0.
+                squares += (self.half_inverse(&unit).iter())
+                    .map(|v| v * v)
+                    .sum::<f64>();
+                unit[j] = 0.0;
+            }
+            squares.sqrt()
+        })
     }
 
     /// L⁻¹v for v over the curved columns: ‖L⁻¹v‖₂ is ‖v‖ in P⁻¹.

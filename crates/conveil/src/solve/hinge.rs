@@ -127,12 +127,15 @@ impl HingeProblem {
         let each = self.hinges.iter().zip(&found.alpha);
         let sizes: f64 = each
             .map(|(h, a)| {
-                let lost = if h.target > margins[h.row] {
+                let size = h.target.abs() + reach[h.row];
+                // A margin within rounding of its target may truly lie on the other side.
+                let near = f64::EPSILON * roundings * size;
+                let lost = if h.target + near > margins[h.row] {
                     h.cost
                 } else {
                     0.0
                 };
-                (a + lost) * (h.target.abs() + reach[h.row])
+                (a + lost) * size
             })
             .sum();
         // |P| and |L||L'| of its factor are at most √(PᵢᵢPⱼⱼ), entry by entry.
