@@ -19,8 +19,8 @@ use serde::Serialize;
 
 use crate::paper;
 use crate::patience::settle;
-use crate::percent_of;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series, Shape};
+use crate::{SEEDED, percent_of, rounded};
 
 /// The stream of the seed that chooses the units.
 const UNITS: u64 = 0x50;
@@ -341,11 +341,7 @@ impl fmt::Display for Table {
             settings.epsilon,
             percent_of(settings.eta)
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\nunits: {}\n",
-            settings.units.join(", ")
-        )?;
+        writeln!(f, "{SEEDED}\nunits: {}\n", settings.units.join(", "))?;
         writeln!(
             f,
             "  {:>4} {:>5}  {:^26}  {:^26}",
@@ -356,7 +352,7 @@ impl fmt::Display for Table {
             "  {:>4} {:>5}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>13}  status",
             "α", "q %", "exact", "sampled", "paper", "exact", "sampled", "paper", "drawn"
         )?;
-        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let show = |value| rounded(value, 2);
         for row in &self.rows {
             writeln!(
                 f,

@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use crate::paper;
 use crate::patience::settle;
-use crate::percent_of;
 use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series};
+use crate::{SEEDED, percent_of, rounded};
 
 /// The curves end this many scales beyond the outermost centre: e^{−10} of the mass is left out.
 const REACH: f64 = 10.0;
@@ -285,18 +285,12 @@ impl fmt::Display for Densities {
             settings.alpha,
             percent_of(settings.eta)
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<12} {:>6} {:<8} {:>12} {:>12} {:>11} {:>13}  status",
             "network", "ε", "demand", "optimum", "mean cost", "scale", "privacy loss"
         )?;
-        let show = |value: Option<f64>, digits: usize| {
-            value.map_or("–".to_string(), |v| format!("{v:.digits$}"))
-        };
         for row in &self.rows {
             writeln!(
                 f,
@@ -305,9 +299,9 @@ impl fmt::Display for Densities {
                 row.epsilon,
                 row.dataset,
                 row.optimum,
-                show(row.mean_cost, 2),
+                rounded(row.mean_cost, 2),
                 row.scale,
-                show(row.privacy_loss, 4),
+                rounded(row.privacy_loss, 4),
                 row.status
             )?;
         }

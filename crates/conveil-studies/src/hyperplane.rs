@@ -1,19 +1,14 @@
-//! Released hyperplanes: how well they classify under noise, and how far neighbouring datasets move them.
+//! Released hyperplanes: how well they classify under noise, and what movements between neighbours say of a claim.
 
+use conveil::Result;
 use conveil::ask::Privacy;
 use conveil::noise::{Law, Sampler};
-use conveil::program::DataMap;
-use conveil::sensitivity::{Estimate, Pairs, estimate};
-use conveil::solve::{self, Batch};
-use conveil::{Error, Result};
+use conveil::solve::Batch;
 use conveil_models::svm::Svm;
 use serde::Serialize;
 
 /// Noise comes from streams of its own, the same for every strategy.
 const NOISE: u64 = 5 << 40;
-
-/// Fresh pairs are others than those of any calibration.
-pub(crate) const FRESH: u64 = 0xF4E5_0000_0000_0000;
 
 /// Records with labels, true for +1.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,57 +108,6 @@ impl Nominal {
 pub(crate) struct Accuracy {
     pub(crate) mean: f64,
     pub(crate) std: f64,
-}
-
-/// One digit of a percentage needs no more of the solver.
-const TOLERANCE: f64 = 1e-6;
-
-/// The solver's settings for a study of accuracies.
-pub(crate) fn tolerant(batch: &Batch<'_>) -> Result<solve::Settings> {
-    let settings = solve::Settings::default().with_cancel(batch.cancel_flag().clone());
-    settings.with_tolerance(TOLERANCE)
-}
-
-/// Whether a table can go on without this number: no scale works, or the solver gave up.
-pub(crate) fn is_local(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::NotAttainable(_) | Error::Numerical(_) | Error::Inaccurate { .. }
-    )
-}
-
-/// The hyperplane of the program without noise: what output perturbation adds its noise to.
-pub(crate) fn without_noise(
-    svm: &Svm,
-    theta: &[f64],
-    settings: &solve::Settings,
-) -> Result<Vec<f64>> {
-    let mut solution = solve::solve_checked(&svm.at(theta)?, settings)?;
-    // The weights and the intercept come first, in the query's order.
-    solution.x.truncate(svm.features().len() + 1);
-    Ok(solution.x)
-}
-
-/// How far so many pairs move a map; a pair without an answer is an error.
-pub(crate) fn movements(
-    pairs: &Pairs,
-    count: u64,
-    privacy: &Privacy,
-    map: &(dyn Fn(&[f64]) -> Result<Vec<f64>> + Sync),
-    batch: &Batch<'_>,
-) -> Result<Vec<f64>> {
-    let found = estimate(
-        Estimate::default(),
-        pairs,
-        count,
-        privacy.norm(),
-        map,
-        batch,
-    )?;
-    match found.failures.first() {
-        None => Ok(found.movements),
-        Some((pair, why)) => Err(Error::Numerical(format!("pair {pair}: {why}"))),
-    }
 }
 
 /// What fresh pairs say of a claim.

@@ -23,13 +23,23 @@ pub mod cvar;
 pub mod density;
 pub mod ellipsoid;
 mod hyperplane;
+mod machine;
 pub mod opf;
 pub mod paper;
 mod patience;
 pub mod plot;
 pub mod regression;
+mod sense;
 pub mod svm;
 pub mod wind;
+
+/// What stands below the first line of every table.
+const SEEDED: &str = "seeded noise: nothing here is private, nothing is released";
+
+/// With so many digits; a dash where there is none.
+fn rounded(value: Option<f64>, digits: usize) -> String {
+    value.map_or("–".into(), |v| format!("{v:.digits$}"))
+}
 
 /// A share in percent, without the rounding errors of 100·0.07.
 fn percent_of(share: f64) -> f64 {

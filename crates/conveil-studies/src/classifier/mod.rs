@@ -16,7 +16,8 @@ use conveil_grid::Network;
 use serde::Serialize;
 
 pub use crate::hyperplane::{Audited, Examples};
-pub use crate::svm::Mode;
+pub use crate::machine::Mode;
+use crate::sense::below;
 
 /// Where records come from.
 #[derive(Clone, Debug)]
@@ -97,26 +98,18 @@ impl Default for Settings {
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        let within = |name: &str, value: f64, most: f64| match value > 0.0 && value < most {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
-                "{name} must lie strictly between 0 and {most}, found {value}"
-            ))),
-        };
-        let shares = self.infeasible_shares.iter();
-        shares
-            .clone()
-            .try_for_each(|s| within("a share of infeasible demands", *s, 1.0))?;
-        self.etas.iter().try_for_each(|e| within("η", *e, 0.5))?;
-        within("γ", self.gamma, 1.0)?;
-        within("β", self.beta, 1.0)?;
-        within("the spread of the features", self.spread, 1.0)?;
-        self.delta.map_or(Ok(()), |d| within("δ", d, 1.0))?;
-        within("ε", self.epsilon, f64::INFINITY)?;
-        let lambdas = self.lambdas.iter();
-        lambdas
-            .clone()
-            .try_for_each(|l| within("λ", *l, f64::INFINITY))?;
+        for share in &self.infeasible_shares {
+            below("a share of infeasible demands", *share, 1.0)?;
+        }
+        self.etas.iter().try_for_each(|e| below("η", *e, 0.5))?;
+        below("γ", self.gamma, 1.0)?;
+        below("β", self.beta, 1.0)?;
+        below("the spread of the features", self.spread, 1.0)?;
+        self.delta.map_or(Ok(()), |d| below("δ", d, 1.0))?;
+        below("ε", self.epsilon, f64::INFINITY)?;
+        for lambda in &self.lambdas {
+            below("λ", *lambda, f64::INFINITY)?;
+        }
         if self.lambdas.is_empty() || self.etas.is_empty() {
             return Err(Error::Input("the study needs a λ and an η".into()));
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Table;
 use super::cell::PROVEN;
-use crate::percent_of;
+use crate::{SEEDED, percent_of, rounded};
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,10 +20,7 @@ impl fmt::Display for Table {
             settings.epsilon,
             percent_of(settings.spread)
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<12} {:>6} {:>3} {:>6}  {:<10} {:>6}  {:<11} {:>6} {:>7} {:>5} {:>12} {:>7} {:>6} {:>8} {:>7}  status",
@@ -43,9 +40,6 @@ impl fmt::Display for Table {
             "audited",
             "within"
         )?;
-        let show = |value: Option<f64>, digits: usize| {
-            value.map_or("–".to_string(), |v| format!("{v:.digits$}"))
-        };
         let mut last = None;
         for row in &self.rows {
             let dataset = (&row.dataset, row.infeasible_percent);
@@ -66,13 +60,13 @@ impl fmt::Display for Table {
                 row.strategy,
                 row.eta
                     .map_or("–".into(), |e| format!("{}%", percent_of(e))),
-                show(row.accuracy_mean, 1),
-                show(row.accuracy_std, 1),
+                rounded(row.accuracy_mean, 1),
+                rounded(row.accuracy_std, 1),
                 printed.map_or("–".into(), |(m, s)| format!("{m:.1} ({s:.1})")),
-                show(row.noise_ratio, 2),
-                show(row.claimed_epsilon, 2),
-                show(row.audited.map(|a| a.audited_epsilon), 2),
-                show(row.audited.map(|a| 100.0 * a.share_within), 0),
+                rounded(row.noise_ratio, 2),
+                rounded(row.claimed_epsilon, 2),
+                rounded(row.audited.map(|a| a.audited_epsilon), 2),
+                rounded(row.audited.map(|a| 100.0 * a.share_within), 0),
                 row.status
             )?;
             if let Some(worst) = row.audited.and_then(|a| a.worst_epsilon) {

@@ -15,6 +15,8 @@ use conveil::{Error, Result};
 use conveil_models::ellipsoid::{Determinant, Inscribed, Polytope};
 use serde::Serialize;
 
+use crate::sense::below;
+
 /// How the noise that counts is met; the paper's own where none is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -100,21 +102,14 @@ impl Default for Settings {
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        let inside = |name: &str, value: f64, low: f64, high: f64| match value > low && value < high
-        {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
-                "{name} must lie strictly between {low} and {high}, found {value}"
-            ))),
-        };
         for percent in &self.universes_percent {
-            inside("the universe in percent", *percent, 0.0, 100.0)?;
+            below("the universe in percent", *percent, 100.0)?;
         }
-        inside("ε", self.epsilon, 0.0, f64::INFINITY)?;
-        inside("δ", self.delta, 0.0, 1.0)?;
-        inside("η", self.eta, 0.0, 0.5)?;
-        inside("γ", self.gamma, 0.0, 1.0)?;
-        inside("β", self.beta, 0.0, 1.0)?;
+        below("ε", self.epsilon, f64::INFINITY)?;
+        below("δ", self.delta, 1.0)?;
+        below("η", self.eta, 0.5)?;
+        below("γ", self.gamma, 1.0)?;
+        below("β", self.beta, 1.0)?;
         match self.draws {
             0 => Err(Error::Input("the study needs at least one draw".into())),
             _ => Ok(()),

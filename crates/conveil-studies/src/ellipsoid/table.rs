@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Table;
-use crate::percent_of;
+use crate::{SEEDED, percent_of, rounded};
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,10 +15,7 @@ impl fmt::Display for Table {
             settings.delta,
             percent_of(settings.eta)
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<9} {:>8} {:<10} {:<8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>7} {:>8}  status",
@@ -34,9 +31,6 @@ impl fmt::Display for Table {
             "ε",
             "audited"
         )?;
-        let show = |value: Option<f64>, digits: usize| {
-            value.map_or("–".to_string(), |v| format!("{v:.digits$}"))
-        };
         let mut last = "";
         for row in &self.rows {
             if row.polytope != last && !last.is_empty() {
@@ -57,13 +51,13 @@ impl fmt::Display for Table {
                 format!("±{}%", row.universe_percent),
                 row.mode,
                 row.strategy,
-                show(row.scale, 4),
-                show(row.inside_percent, 2),
-                show(row.kept_percent, 2),
-                show(row.volume_percent, 1),
-                show(row.drawn_volume_percent, 1),
+                rounded(row.scale, 4),
+                rounded(row.inside_percent, 2),
+                rounded(row.kept_percent, 2),
+                rounded(row.volume_percent, 1),
+                rounded(row.drawn_volume_percent, 1),
                 row.claimed_epsilon,
-                show(row.audited_epsilon, 2),
+                rounded(row.audited_epsilon, 2),
             )?;
         }
         writeln!(

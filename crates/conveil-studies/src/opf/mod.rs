@@ -15,6 +15,7 @@ use conveil_models::grid::{Costs, LoadBounds, Opf};
 use serde::Serialize;
 
 use crate::paper;
+use crate::sense::{self, positive};
 
 /// The public bounds of the loads under an envelope: this share around the network's own demand.
 const BOUNDS: f64 = 0.5;
@@ -106,23 +107,12 @@ impl Settings {
     }
 
     fn validate(&self) -> Result<()> {
-        let positive = |name: &str, value: f64| match value.is_finite() && value > 0.0 {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
-                "{name} must be positive and finite, found {value}"
-            ))),
-        };
         self.alphas.iter().try_for_each(|a| positive("α", *a))?;
         positive("ε", self.epsilon)?;
         if let Some(Price::PerMwh(price)) = self.envelope {
             positive("the envelope's price", price)?;
         }
-        if !(self.eta > 0.0 && self.eta < 0.5) {
-            return Err(Error::Input(format!(
-                "η must lie strictly between 0 and 1/2, found {}",
-                self.eta
-            )));
-        }
+        sense::eta(self.eta)?;
         if self.method == Method::SampledBox && self.split == BoxSplit::Optimise {
             return Err(Error::Input(
                 "a sampled box has no split to optimise: use the mass box".into(),

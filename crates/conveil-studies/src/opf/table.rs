@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{BoxSplit, Method, Price, Table};
-use crate::percent_of;
+use crate::{SEEDED, percent_of, rounded};
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,10 +24,7 @@ impl fmt::Display for Table {
             settings.epsilon,
             percent_of(settings.eta)
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<12} {:>4} {:<15} {:<9} {:^26} {:^26} {:>15}",
@@ -49,7 +46,7 @@ impl fmt::Display for Table {
             "limit",
             "best"
         )?;
-        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let show = |value| rounded(value, 2);
         let mut last = "";
         for row in &self.rows {
             if row.network != last && !last.is_empty() {

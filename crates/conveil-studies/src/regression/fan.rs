@@ -1,12 +1,14 @@
 //! A fan of noisy models: what noise on the weights costs in loss, and how often it breaks a condition.
 
 use conveil::noise::{Law, Sampler};
-use conveil::plan::Shape;
+use conveil::plan::{Plan, Shape};
 use conveil::program::Sparse;
 use conveil::program::{Cone, Holds, NewConstraint, NewVariables, Program, Stage};
 use conveil::solve::{Settings, solve_checked};
 use conveil::{Error, Result};
 use conveil_models::regression::Regression;
+
+use super::{Curve, CurveFan, Way};
 
 /// Draws come from streams of their own.
 const STREAM: u64 = 5 << 40;
@@ -14,19 +16,37 @@ const STREAM: u64 = 5 << 40;
 /// A condition counts as broken below this share of the noise's own reach on it.
 const SLIP: f64 = 1e-6;
 
+/// Curves of a fan in a figure, and points of a curve.
+const CURVES: u64 = 40;
+const POINTS: usize = 31;
+
 /// The loss of any weights on one dataset, in O(weights²): ‖y − Φw‖² = w'Gw − 2c'w + y'y.
 pub(crate) struct Fan<'a> {
     model: &'a Regression,
+    pub(crate) responses: &'a [f64],
     correlations: Vec<f64>,
     square: f64,
-    pub(crate) draws: u64,
-    pub(crate) seed: u64,
+    draws: u64,
+    seed: u64,
+    solver: &'a Settings,
 }
 
-/// Noise Tζ on the weights.
+/// Noise Tζ on the weights, and how noisy weights are projected.
 pub(crate) struct Noise<'a> {
     pub(crate) law: &'a Law,
     pub(crate) shape: &'a Shape,
+    pub(crate) metric: Metric,
+}
+
+impl<'a> Noise<'a> {
+    /// Of a certified plan: its regressors are public.
+    pub(crate) fn of(plan: &'a Plan<'_>) -> Self {
+        Noise {
+            law: plan.law(),
+            shape: plan.released().shape(),
+            metric: Metric::Curvature,
+        }
+    }
 }
 
 /// What a fan came to.
@@ -50,7 +70,12 @@ pub(crate) enum Metric {
 }
 
 impl<'a> Fan<'a> {
-    pub(crate) fn new(model: &'a Regression, responses: &[f64], draws: u64, seed: u64) -> Self {
+    pub(crate) fn new(
+        model: &'a Regression,
+        responses: &'a [f64],
+        (draws, seed): (u64, u64),
+        solver: &'a Settings,
+    ) -> Self {
         let mut correlations = vec![0.0; model.weights().len()];
         for (row, y) in model.design().iter().zip(responses) {
             correlations
@@ -60,10 +85,12 @@ impl<'a> Fan<'a> {
         }
         Fan {
             model,
+            responses,
             correlations,
             square: responses.iter().map(|y| y * y).sum(),
             draws,
             seed,
+            solver,
         }
     }
 
@@ -79,7 +106,7 @@ impl<'a> Fan<'a> {
     }
 
     /// Draw number `index`: the same ζ for every strategy of the same law.
-    pub(crate) fn draw(&self, mean: &[f64], noise: &Noise<'_>, index: u64) -> Vec<f64> {
+    fn draw(&self, mean: &[f64], noise: &Noise<'_>, index: u64) -> Vec<f64> {
         let mut zeta = vec![0.0; mean.len()];
         Sampler::new(self.seed, STREAM + index).fill(noise.law, &mut zeta);
         let moved = noise.shape.apply(&zeta);
@@ -87,7 +114,7 @@ impl<'a> Fan<'a> {
     }
 
     /// Whether weights keep every condition, up to rounding.
-    pub(crate) fn is_valid(&self, w: &[f64], noise: &Noise<'_>) -> bool {
+    fn is_valid(&self, w: &[f64], noise: &Noise<'_>) -> bool {
         self.model.least_condition(w) >= -SLIP * noise.law.std_dev() * self.reach(noise)
     }
 
@@ -105,8 +132,15 @@ impl<'a> Fan<'a> {
         .fold(0.0, f64::max)
     }
 
-    /// All draws around these weights.
-    pub(crate) fn judge(&self, mean: &[f64], noise: &Noise<'_>) -> Judged {
+    /// All draws around these weights, projected where the way says so.
+    pub(crate) fn judge(&self, way: Way, mean: &[f64], noise: &Noise<'_>) -> Result<Judged> {
+        match way {
+            Way::ProjectedOutput => self.judge_projected(mean, noise),
+            _ => Ok(self.judge_noisy(mean, noise)),
+        }
+    }
+
+    fn judge_noisy(&self, mean: &[f64], noise: &Noise<'_>) -> Judged {
         let (mut loss, mut broken) = (0.0, 0u64);
         for index in 0..self.draws {
             let w = self.draw(mean, noise, index);
@@ -131,20 +165,10 @@ impl<'a> Fan<'a> {
     }
 
     /// The same with every draw projected onto the conditions (M13).
-    pub(crate) fn judge_projected(
-        &self,
-        mean: &[f64],
-        noise: &Noise<'_>,
-        metric: Metric,
-        settings: &Settings,
-    ) -> Result<Judged> {
+    fn judge_projected(&self, mean: &[f64], noise: &Noise<'_>) -> Result<Judged> {
         let (mut loss, mut square, mut broken) = (0.0, 0.0, 0u64);
         for index in 0..self.draws {
-            let mut w = self.draw(mean, noise, index);
-            // A valid draw is its own projection.
-            if !self.is_valid(&w, noise) {
-                w = self.projected(&w, metric, settings)?;
-            }
+            let w = self.draw_projected(mean, noise, index)?;
             loss += self.loss(&w);
             square += self.residual_square(&w);
             broken += u64::from(!self.is_valid(&w, noise));
@@ -157,13 +181,17 @@ impl<'a> Fan<'a> {
         })
     }
 
+    fn draw_projected(&self, mean: &[f64], noise: &Noise<'_>, index: u64) -> Result<Vec<f64>> {
+        let w = self.draw(mean, noise, index);
+        match self.is_valid(&w, noise) {
+            // A valid draw is its own projection.
+            true => Ok(w),
+            false => self.projected(&w, noise.metric),
+        }
+    }
+
     /// The nearest weights that keep the conditions.
-    pub(crate) fn projected(
-        &self,
-        w: &[f64],
-        metric: Metric,
-        settings: &Settings,
-    ) -> Result<Vec<f64>> {
+    fn projected(&self, w: &[f64], metric: Metric) -> Result<Vec<f64>> {
         let n = w.len();
         let entry = |i: usize, j: usize| match metric {
             Metric::Curvature => {
@@ -203,12 +231,44 @@ impl<'a> Fan<'a> {
                 rows: Vec::new(),
             }],
         )?;
-        let mut x = solve_checked(&program, settings)?.x;
+        let mut x = solve_checked(&program, self.solver)?.x;
         if x.len() < n {
             return Err(Error::Numerical("a projection has no weights".into()));
         }
         x.truncate(n);
         Ok(x)
+    }
+
+    /// The first draws around these weights as curves between two ends, for a figure.
+    pub(crate) fn curves(
+        &self,
+        title: String,
+        way: Way,
+        (mean, plain): (&[f64], &[f64]),
+        noise: &Noise<'_>,
+        (first, last): (f64, f64),
+    ) -> Result<CurveFan> {
+        let points = |w: &[f64]| -> Vec<(f64, f64)> {
+            let at = |i: usize| first + (last - first) * i as f64 / (POINTS - 1) as f64;
+            let x = (0..POINTS).map(at);
+            x.map(|x| (x, self.model.fitted(w, &[x]))).collect()
+        };
+        let curve = |index: u64| {
+            let w = match way {
+                Way::ProjectedOutput => self.draw_projected(mean, noise, index)?,
+                _ => self.draw(mean, noise, index),
+            };
+            Ok(Curve {
+                points: points(&w),
+                is_valid: self.is_valid(&w, noise),
+            })
+        };
+        let curves = (0..CURVES.min(self.draws)).map(curve);
+        Ok(CurveFan {
+            title,
+            curves: curves.collect::<Result<_>>()?,
+            baseline: points(plain),
+        })
     }
 }
 

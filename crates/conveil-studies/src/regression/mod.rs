@@ -6,23 +6,28 @@
 //! is a distribution over seeds: the paper's figures hang on single draws (M14).
 
 mod cell;
+mod entry;
 mod fan;
 mod figure;
 mod spread;
 mod synthetic;
 mod table;
+mod task;
 mod way;
 
 pub use spread::Spread;
 pub use way::Way;
 
+pub(crate) use entry::{Entry, Seeds};
 pub(crate) use fan::{Fan, Judged, Metric, Noise};
 pub(crate) use figure::{Curve, CurveFan, fan_panel};
-pub(crate) use way::{Mean, Task};
+pub(crate) use task::{Given, Task};
 
 use conveil::solve::Batch;
 use conveil::{Error, Result};
 use serde::Serialize;
+
+use crate::sense::{self, positive};
 
 /// γ of the paper's sampled pairs: its 0.5 is a slip, as S = 199 shows (M14).
 pub(crate) const GAMMA: f64 = 0.05;
@@ -74,24 +79,10 @@ impl Default for Settings {
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        let positive = [
-            ("ε", self.epsilon),
-            ("the ridge", self.ridge),
-            ("the disturbance", self.disturbance),
-        ];
-        for (name, value) in positive {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(Error::Input(format!(
-                    "{name} must be positive and finite, found {value}"
-                )));
-            }
-        }
-        if !(self.eta > 0.0 && self.eta < 0.5) {
-            return Err(Error::Input(format!(
-                "η must lie strictly between 0 and 1/2, found {}",
-                self.eta
-            )));
-        }
+        positive("ε", self.epsilon)?;
+        positive("the ridge", self.ridge)?;
+        positive("the disturbance", self.disturbance)?;
+        sense::eta(self.eta)?;
         if self.records < 2 || self.seeds == 0 || self.draws == 0 {
             return Err(Error::Input(
                 "at least two records, one seed and one draw are needed".into(),

@@ -8,8 +8,8 @@ use conveil_models::regression::{Basis, Behaviour, Condition, Regression};
 
 use super::Settings;
 
-/// The range of x.
-const LARGEST_X: f64 = 10.0;
+/// x lies between 0 and this.
+pub(super) const LARGEST_X: f64 = 10.0;
 
 /// Where the function must increase.
 pub(super) const POINTS: [f64; 2] = [1.0, 9.0];

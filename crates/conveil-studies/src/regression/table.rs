@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::cell::{CERTIFIED, Entry, WAYS};
-use super::{Row, Settings, Spread, Table, Way};
-use crate::percent_of;
+use super::cell::{CERTIFIED, WAYS};
+use super::{Entry, Row, Seeds, Settings, Spread, Table, Way};
+use crate::{SEEDED, percent_of, rounded};
 
 /// What the paper prints: Δ₂, and the infeasibility of output and program.
 const PAPER: (f64, f64, f64) = (0.46, 9.8, 1.3);
@@ -17,41 +17,32 @@ pub(super) fn rows(seeds: &[Vec<Entry>], settings: &Settings) -> Vec<Row> {
     let heads = paper.chain(certified).enumerate();
     heads
         .map(|(i, (way, method, mode))| {
-            let entries: Vec<&Entry> = seeds.iter().map(|seed| &seed[i]).collect();
-            row((way, method, mode), &entries, settings)
+            let seeds = Seeds(seeds.iter().map(|seed| &seed[i]).collect());
+            row((way, method, mode), &seeds, settings)
         })
         .collect()
 }
 
 fn row(
     (way, method, mode): (Way, Option<&'static str>, &'static str),
-    entries: &[&Entry],
+    seeds: &Seeds<'_>,
     settings: &Settings,
 ) -> Row {
-    let judged = || entries.iter().filter_map(|e| e.judged.as_ref().ok());
-    let failure = entries.iter().find_map(|e| e.judged.as_ref().err());
-    let losses = entries.iter().map(|e| e.non_private_loss);
+    let all = || seeds.0.iter();
     let is_paper = mode == "paper";
     Row {
         strategy: way.strategy(),
         method,
         mode,
-        status: match failure {
-            None => "ok".into(),
-            Some(why) => format!(
-                "no answer in {} of {} seeds: {why}",
-                entries.len() - judged().count(),
-                entries.len()
-            ),
-        },
-        non_private_loss: losses.sum::<f64>() / entries.len().max(1) as f64,
-        loss: Spread::of(judged().map(|j| j.loss).collect()),
-        root_mean_square_loss: Spread::of(judged().map(|j| j.root_mean_square).collect()),
-        infeasible_percent: Spread::of(judged().map(|j| j.infeasible_percent).collect()),
-        sensitivity: Spread::of(entries.iter().map(|e| e.sensitivity).collect()),
+        status: seeds.status(),
+        non_private_loss: seeds.non_private_loss(),
+        loss: seeds.spread(|_, f| f.judged.loss),
+        root_mean_square_loss: seeds.spread(|_, f| f.judged.root_mean_square),
+        infeasible_percent: seeds.spread(|_, f| f.judged.infeasible_percent),
+        sensitivity: Spread::of(all().map(|e| e.sensitivity).collect()),
         draws: settings.draws,
         claimed_epsilon: settings.epsilon,
-        audited_epsilon: Spread::of(entries.iter().filter_map(|e| e.audited_epsilon).collect()),
+        audited_epsilon: Spread::of(all().filter_map(|e| e.audited_epsilon).collect()),
         paper_sensitivity: is_paper.then_some(PAPER.0),
         paper_infeasible_percent: match way {
             Way::Output if is_paper => Some(PAPER.1),
@@ -73,10 +64,7 @@ impl fmt::Display for Table {
             settings.seeds,
             settings.draws
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<10} {:<38} {:^16} {:^26} {:>8} {:>8}",
@@ -87,7 +75,7 @@ impl fmt::Display for Table {
             "  {:<10} {:<38} {:>8} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8}  status",
             "mode", "way", "mean", "std", "median", "most", "paper", "Δ", "audited"
         )?;
-        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let show = |value| rounded(value, 2);
         if let Some(row) = self.rows.first() {
             let without = row.non_private_loss;
             writeln!(f, "  {:<10} {:<38} {without:>8.2}", "", "without noise")?;

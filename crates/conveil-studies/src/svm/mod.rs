@@ -15,30 +15,9 @@ use conveil::{Error, Result};
 use serde::Serialize;
 
 pub use crate::hyperplane::Audited;
+pub use crate::machine::Mode;
+use crate::sense::{below, positive};
 use cell::Cell;
-
-/// The basis of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// The paper's: the map without noise moves this little around the private data.
-    Paper,
-    /// Sampled pairs of the released map around public points.
-    Calibrated,
-    /// The certificate for regularised empirical risk.
-    Certified,
-}
-
-impl Mode {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Paper => "paper",
-            Mode::Calibrated => "calibrated",
-            Mode::Certified => "certified",
-        }
-    }
-}
 
 /// What to compute.
 #[derive(Clone, Debug, Serialize)]
@@ -100,27 +79,15 @@ impl Default for Settings {
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        let positive = |name: &str, value: f64| match value.is_finite() && value > 0.0 {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
-                "{name} must be positive and finite, found {value}"
-            ))),
-        };
-        let share = |name: &str, value: f64, most: f64| match value > 0.0 && value < most {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
-                "{name} must lie strictly between 0 and {most}, found {value}"
-            ))),
-        };
         for lambda in self.lambdas.iter().chain(&self.lambda_grid) {
             positive("λ", *lambda)?;
         }
         positive("ε", self.epsilon)?;
         positive("the classes' standard deviation", self.deviation)?;
         positive("the radius of the discs", self.radius)?;
-        share("η", self.eta, 0.5)?;
-        share("γ", self.gamma, 1.0)?;
-        share("β", self.beta, 1.0)?;
+        below("η", self.eta, 0.5)?;
+        below("γ", self.gamma, 1.0)?;
+        below("β", self.beta, 1.0)?;
         if self.records < 2 || self.test_records < 2 || self.draws == 0 || self.pairs == 0 {
             return Err(Error::Input(
                 "the study needs at least two records to train and to test, a draw and a pair"

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Mode, Table};
-use crate::percent_of;
+use crate::{SEEDED, percent_of, rounded};
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,13 +17,7 @@ impl fmt::Display for Table {
             percent_of(settings.eta),
             percent_of(settings.gamma)
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released"
-        )?;
-        let show = |value: Option<f64>, digits: usize| {
-            value.map_or("–".to_string(), |v| format!("{v:.digits$}"))
-        };
+        writeln!(f, "{SEEDED}")?;
         for &mode in &settings.modes {
             writeln!(f, "\n{}", heading(mode))?;
             writeln!(
@@ -50,16 +44,16 @@ impl fmt::Display for Table {
                     "  {:>7.0e}  {:<28} {:>7} {:>6} {:>6} {:>26} {:>9} {:>7} {:>8} {:>8} {:>8} {:>7}  {}",
                     row.lambda,
                     row.strategy,
-                    show(row.accuracy_mean, 1),
-                    show(row.accuracy_std, 1),
-                    show(row.paper_accuracy.map(|p| p.0), 1),
+                    rounded(row.accuracy_mean, 1),
+                    rounded(row.accuracy_std, 1),
+                    rounded(row.paper_accuracy.map(|p| p.0), 1),
                     weights.join(" "),
                     row.sensitivity.map_or("–".into(), significant),
                     row.noise_ratio.map_or("–".into(), significant),
-                    show(row.claimed_epsilon, 2),
-                    show(row.audited.map(|a| a.audited_epsilon), 2),
-                    show(row.audited.and_then(|a| a.worst_epsilon), 2),
-                    show(row.audited.map(|a| 100.0 * a.share_within), 1),
+                    rounded(row.claimed_epsilon, 2),
+                    rounded(row.audited.map(|a| a.audited_epsilon), 2),
+                    rounded(row.audited.and_then(|a| a.worst_epsilon), 2),
+                    rounded(row.audited.map(|a| 100.0 * a.share_within), 1),
                     row.status
                 )?;
             }

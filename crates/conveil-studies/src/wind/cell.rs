@@ -1,18 +1,16 @@
 //! One turbine at one seed: every variation and way in paper mode, then certified mode.
 
 use conveil::ask::{Adjacency, Ask, Privacy, Request, Universe};
-use conveil::audit::Audit;
-use conveil::noise::{self, Sampler};
-use conveil::plan::{Plan, Shape};
+use conveil::noise::Sampler;
+use conveil::plan::Plan;
 use conveil::program::{AffineMap, DataMap, Location, Parameter};
-use conveil::sensitivity::{Estimate, Pairs, estimate};
 use conveil::solve::{self, Batch, solve_checked};
 use conveil::{Error, Result};
 use conveil_models::regression::{Loss, Regression};
 use conveil_models::wind::PowerCurve;
 
 use super::{Settings, Variation};
-use crate::regression::{BETA, Fan, GAMMA, Judged, Mean, Metric, Noise, Task, Way};
+use crate::regression::{CurveFan, Entry, Fan, Given, Metric, Noise, Task, Way};
 
 /// The ways of paper mode, in the order of the table.
 pub(super) const WAYS: [Way; 7] = [
@@ -40,35 +38,23 @@ const RISING: (f64, f64) = (3.0, 10.0);
 const STREAM: u64 = 9 << 40;
 
 /// The range of one record in certified mode: powers are shares of the largest.
-pub(super) const RANGE: f64 = 1.0;
+const RANGE: f64 = 1.0;
 
-/// What one seed came to for one way.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) found: std::result::Result<Found, String>,
-    pub(super) non_private_loss: f64,
-    pub(super) audited_epsilon: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    pub(super) judged: Judged,
-    pub(super) active: usize,
-    pub(super) sensitivity: f64,
-}
+/// Solves of an audit's search.
+const SEARCH: usize = 300;
 
 /// A turbine's records at one seed.
 pub(super) struct Cell<'a> {
-    pub(super) settings: &'a Settings,
+    settings: &'a Settings,
     seed: u64,
     audited: bool,
     batch: &'a Batch<'a>,
-    pub(super) speeds: Vec<f64>,
-    pub(super) powers: Vec<f64>,
-    pub(super) model: Regression,
+    speeds: Vec<f64>,
+    powers: Vec<f64>,
+    model: Regression,
     /// Squared loss whatever is minimised: what certificates are about.
-    pub(super) squared: Regression,
-    pub(super) solver: solve::Settings,
+    squared: Regression,
+    solver: solve::Settings,
 }
 
 impl<'a> Cell<'a> {
@@ -107,221 +93,97 @@ impl<'a> Cell<'a> {
     /// Every variation and way, then the certified ones.
     pub(super) fn entries(&self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
+        let (fan, search) = (self.fan(&self.model), self.audited.then_some(SEARCH));
         for percent in &self.settings.variations_percent {
-            entries.extend(self.paper(*percent)?);
+            entries.extend(self.task(*percent)?.entries(&WAYS, &fan, search)?);
         }
-        entries.extend(self.certified()?);
+        let fan = self.fan(&self.squared);
+        let plain = solve_checked(&self.squared.at(&self.powers)?, &self.solver)?.x;
+        for (way, shape) in CERTIFIED {
+            let plan = self.certified(shape)?;
+            entries.push(Entry::certified(&plan, way, &plain, &fan)?);
+        }
         Ok(entries)
     }
 
-    pub(super) fn fan(&self) -> Fan<'_> {
-        Fan::new(&self.model, &self.powers, self.settings.draws, self.seed)
+    fn fan<'c>(&'c self, model: &'c Regression) -> Fan<'c> {
+        let draws = (self.settings.draws, self.seed);
+        Fan::new(model, &self.powers, draws, &self.solver)
     }
 
-    /// The universe of a variation around the private powers, the map on it, and the private dataset: one factor for all
-    /// powers, or the powers themselves.
-    pub(super) fn universe(
-        &self,
-        percent: f64,
-    ) -> Result<(Box<dyn DataMap + '_>, Universe, Vec<f64>)> {
+    /// A variation around the private powers; what is private is one factor for all of them, or the powers themselves.
+    fn task(&self, percent: f64) -> Result<Task<'_>> {
         let share = percent / 100.0;
-        match self.settings.variation {
+        let (map, theta, widths): (Box<dyn DataMap>, _, _) = match self.settings.variation {
             Variation::Together => {
                 let map = together(&self.model, &self.powers)?;
-                let universe = Universe::around(vec![1.0], vec![share])?;
-                Ok((Box::new(map), universe, vec![1.0]))
+                (Box::new(map), vec![1.0], vec![share])
             }
             Variation::Apart => {
                 let widths = self.powers.iter().map(|y| share * y).collect();
-                let universe = Universe::around(self.powers.clone(), widths)?;
-                Ok((Box::new(&self.model), universe, self.powers.clone()))
+                (Box::new(&self.model), self.powers.clone(), widths)
             }
-        }
-    }
-
-    fn paper(&self, percent: f64) -> Result<Vec<Entry>> {
-        let (map, universe, theta) = self.universe(percent)?;
-        let privacy = Privacy::laplace(self.settings.epsilon);
-        let ask = Ask::new(self.model.query())
-            .adjacency(Adjacency::Universe)
-            .privacy(privacy);
-        let sensitivity = self.sensitivity(&*map, universe.clone(), &privacy)?;
-        let task = self.task(&*map, &theta, ask, sensitivity);
-        let law = *task.plan(Way::Exact)?.law();
-        let shape = Shape::new(None, self.model.weights().len())?;
-        let noise = Noise {
-            law: &law,
-            shape: &shape,
         };
-        let fan = self.fan();
-        let plain = task.mean(Way::Output, &law)?;
-        let non_private_loss = fan.loss(&plain.weights);
-        WAYS.iter()
-            .map(|&way| {
-                let judged = self.judged(&task, way, &fan, &noise);
-                let audited_epsilon = match (self.audited && way == Way::Exact, &judged) {
-                    (true, Ok(_)) => Some(self.audit(&task, way, universe.clone())?),
-                    _ => None,
-                };
-                Ok(Entry {
-                    found: found(judged, sensitivity)?,
-                    non_private_loss,
-                    audited_epsilon,
-                })
-            })
-            .collect()
-    }
-
-    fn judged(
-        &self,
-        task: &Task<'_>,
-        way: Way,
-        fan: &Fan<'_>,
-        noise: &Noise<'_>,
-    ) -> Result<(Judged, Mean)> {
-        let mean = task.mean(way, noise.law)?;
-        let judged = match way {
-            Way::ProjectedOutput => {
-                fan.judge_projected(&mean.weights, noise, Metric::Curvature, &self.solver)?
-            }
-            _ => fan.judge(&mean.weights, noise),
-        };
-        Ok((judged, mean))
-    }
-
-    pub(super) fn task<'t>(
-        &self,
-        map: &'t dyn DataMap,
-        theta: &'t [f64],
-        ask: Ask,
-        sensitivity: f64,
-    ) -> Task<'t> {
-        Task {
+        Task::new(Given {
+            model: &self.model,
             map,
+            universe: Universe::around(theta.clone(), widths)?,
             theta,
-            ask,
-            sensitivity,
-            weights: self.model.weights().len(),
+            privacy: Privacy::laplace(self.settings.epsilon),
+            metric: Metric::Curvature,
             eta: self.settings.eta,
-            beta: BETA,
             seed: self.seed,
-            settings: self.solver.clone(),
-        }
-    }
-
-    /// Algorithm 1 on the map without noise.
-    pub(super) fn sensitivity(
-        &self,
-        map: &dyn DataMap,
-        universe: Universe,
-        privacy: &Privacy,
-    ) -> Result<f64> {
-        let weights = self.model.weights().len();
-        let answer = |theta: &[f64]| -> Result<Vec<f64>> {
-            let solution = solve_checked(&map.at(theta)?, &self.solver)?;
-            Ok(solution.x[..weights].to_vec())
-        };
-        let pairs = Pairs::new(universe, Adjacency::Universe, self.seed);
-        let count = noise::pair_samples_paper(GAMMA, BETA)?;
-        let found = estimate(
-            Estimate::default(),
-            &pairs,
-            count,
-            privacy.norm(),
-            &answer,
-            self.batch,
-        )?;
-        match found.failures.into_iter().next() {
-            Some((pair, why)) => Err(Error::NotAttainable(format!(
-                "pair {pair} of the universe has no answer even without noise: {why}"
-            ))),
-            None => Ok(found.largest),
-        }
-    }
-
-    /// The ε of the released map over the universe around the private powers.
-    fn audit(&self, task: &Task<'_>, way: Way, universe: Universe) -> Result<f64> {
-        let audit = Audit::new()
-            .universe(universe)
-            .pairs(100)
-            .climbs(1)
-            .solves(300);
-        Ok(audit.run(&task.plan(way)?, self.batch)?.audited_epsilon)
-    }
-
-    fn certified(&self) -> Result<Vec<Entry>> {
-        let fan = Fan::new(&self.squared, &self.powers, self.settings.draws, self.seed);
-        let privacy = Privacy::gaussian(self.settings.epsilon, self.settings.delta);
-        let ask = |ask: Ask| {
-            ask.sensitivity(Request::StrongConvexity)
-                .adjacency(Adjacency::one_entry(RANGE))
-                .privacy(privacy)
-                .feasible(1.0 - self.settings.eta)
-                .settings(self.solver.clone())
-        };
-        let plain = solve_checked(&self.squared.at(&self.powers)?, &self.solver)?;
-        let non_private_loss = fan.loss(&plain.x);
-        CERTIFIED
-            .iter()
-            .map(|&(way, shape)| {
-                let asked = match shape {
-                    "isotropic" => ask(Ask::new(self.squared.query())),
-                    _ => ask(self.squared.ask()),
-                };
-                let plan = Plan::new(&self.squared, asked)?;
-                let noise = Noise {
-                    law: plan.law(),
-                    shape: plan.released().shape(),
-                };
-                let judged = self.certified_by(&plan, way, &plain.x, &fan, &noise);
-                Ok(Entry {
-                    found: found(judged, plan.guarantee().sensitivity())?,
-                    non_private_loss,
-                    audited_epsilon: None,
-                })
-            })
-            .collect()
-    }
-
-    fn certified_by(
-        &self,
-        plan: &Plan<'_>,
-        way: Way,
-        plain: &[f64],
-        fan: &Fan<'_>,
-        noise: &Noise<'_>,
-    ) -> Result<(Judged, Mean)> {
-        let mean = |weights: &[f64]| Mean {
-            weights: weights.to_vec(),
-            active: 0,
-        };
-        Ok(match way {
-            Way::Output => (fan.judge(plain, noise), mean(plain)),
-            Way::ProjectedOutput => (
-                fan.judge_projected(plain, noise, Metric::Curvature, &self.solver)?,
-                mean(plain),
-            ),
-            _ => {
-                let answer = plan.released().at(&self.powers)?.answer;
-                (fan.judge(&answer, noise), mean(&answer))
-            }
+            solver: &self.solver,
+            batch: self.batch,
         })
     }
-}
 
-/// A seed without an answer stays in the table; an interruption does not.
-fn found(
-    judged: Result<(Judged, Mean)>,
-    sensitivity: f64,
-) -> Result<std::result::Result<Found, String>> {
-    match judged {
-        Ok((judged, mean)) => Ok(Ok(Found {
-            judged,
-            active: mean.active,
-            sensitivity,
-        })),
-        Err(error @ (Error::Cancelled | Error::Input(_))) => Err(error),
-        Err(other) => Ok(Err(other.to_string())),
+    /// One record of range 1, by strong convexity.
+    fn certified(&self, shape: &str) -> Result<Plan<'_>> {
+        let ask = match shape {
+            "isotropic" => Ask::new(self.squared.query()),
+            _ => self.squared.ask(),
+        };
+        let (epsilon, delta) = (self.settings.epsilon, self.settings.delta);
+        let ask = ask
+            .sensitivity(Request::StrongConvexity)
+            .adjacency(Adjacency::one_entry(RANGE))
+            .privacy(Privacy::gaussian(epsilon, delta))
+            .feasible(1.0 - self.settings.eta)
+            .settings(self.solver.clone());
+        Plan::new(&self.squared, ask)
+    }
+
+    /// The fans of the figure, at the largest variation.
+    pub(super) fn fans(&self) -> Result<Vec<CurveFan>> {
+        let largest = self.settings.variations_percent.iter();
+        let Some(percent) = largest.copied().max_by(f64::total_cmp) else {
+            return Ok(Vec::new());
+        };
+        let (fan, task) = (self.fan(&self.model), self.task(percent)?);
+        let ends = (self.speeds[0], self.speeds[self.speeds.len() - 1]);
+        let plain = task.plain()?;
+        let mut fans = Vec::new();
+        for way in [
+            Way::Output,
+            Way::ProjectedOutput,
+            Way::TwoVertices,
+            Way::Exact,
+        ] {
+            let mean = task.mean(way)?.weights;
+            let title = format!("{}, ±{percent}%", way.name());
+            fans.push(fan.curves(title, way, (&mean, &plain), &task.noise(), ends)?);
+        }
+        let plan = self.certified("shaped")?;
+        let answer = plan.released().at(&self.powers)?.answer;
+        for (way, mean, title) in [
+            (Way::Output, &plain, "certified: output, shaped"),
+            (Way::Exact, &answer, "certified: program, shaped"),
+        ] {
+            let (means, noise) = ((&mean[..], &plain[..]), Noise::of(&plan));
+            fans.push(fan.curves(title.into(), way, means, &noise, ends)?);
+        }
+        Ok(fans)
     }
 }
 
@@ -347,6 +209,7 @@ fn together(model: &Regression, responses: &[f64]) -> Result<AffineMap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::regression::{BETA, GAMMA};
     use conveil::ask::{MapKind, SampleSize, Sampled};
 
     /// Algorithm 1 here is the engine's own in paper mode, pair by pair.
@@ -360,21 +223,20 @@ mod tests {
             };
             let batch = Batch::new();
             let cell = Cell::new(&curve, &settings, 3, false, &batch).unwrap();
-            let (map, universe, theta) = cell.universe(2.5).unwrap();
-            let privacy = Privacy::laplace(1.0);
-            let own = cell.sensitivity(&*map, universe.clone(), &privacy).unwrap();
+            let task = cell.task(2.5).unwrap();
+            let (own, given) = (task.sensitivity, &task.given);
             let ask = Ask::new(cell.model.query())
                 .adjacency(Adjacency::Universe)
-                .privacy(privacy)
+                .privacy(Privacy::laplace(1.0))
                 .sensitivity(Request::Sampled(Sampled {
-                    universe,
+                    universe: given.universe.clone(),
                     gamma: GAMMA,
                     beta: BETA,
                     seed: 3,
                     size: SampleSize::Paper,
                     on: MapKind::Deterministic,
                 }));
-            let plan = Plan::paper_mode(&*map, ask, &theta).unwrap();
+            let plan = Plan::paper_mode(&*given.map, ask, &given.theta).unwrap();
             let engine = plan.guarantee().sensitivity();
             assert!((own - engine).abs() <= 1e-9 * engine, "{own} {engine}");
         }
@@ -387,12 +249,12 @@ mod tests {
         let settings = Settings::default();
         let batch = Batch::new();
         let cell = Cell::new(&curve, &settings, 5, false, &batch).unwrap();
-        let (map, _, theta) = cell.universe(2.5).unwrap();
+        let task = cell.task(2.5).unwrap();
         let at = |factor: f64| {
-            let program = map.at(&[factor]).unwrap();
+            let program = task.given.map.at(&[factor]).unwrap();
             solve_checked(&program, &cell.solver).unwrap().x
         };
-        let (one, more) = (at(theta[0]), at(1.025));
+        let (one, more) = (at(task.given.theta[0]), at(1.025));
         for (a, b) in one.iter().zip(&more) {
             assert!((1.025 * a - b).abs() < 1e-5, "{a} {b}");
         }

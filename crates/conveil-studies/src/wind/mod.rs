@@ -6,7 +6,6 @@
 //! stands beside it: one record of range 1, strong convexity, noise shaped by the curvature (M8c).
 
 mod cell;
-mod fans;
 mod figure;
 mod printed;
 mod table;
@@ -20,6 +19,7 @@ use conveil_models::wind::PowerCurve;
 use serde::Serialize;
 
 use crate::regression::{CurveFan, Spread};
+use crate::sense::{self, positive};
 
 /// ε of the paper.
 const EPSILON: f64 = 1.0;
@@ -87,12 +87,6 @@ impl Default for Settings {
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        let positive = |name: &str, value: f64| match value.is_finite() && value > 0.0 {
-            true => Ok(()),
-            false => Err(Error::Input(format!(
-                "{name} must be positive and finite, found {value}"
-            ))),
-        };
         positive("ε", self.epsilon)?;
         positive("the ridge", self.ridge)?;
         for percent in &self.variations_percent {
@@ -103,12 +97,7 @@ impl Settings {
                 )));
             }
         }
-        if !(self.eta > 0.0 && self.eta < 0.5) {
-            return Err(Error::Input(format!(
-                "η must lie strictly between 0 and 1/2, found {}",
-                self.eta
-            )));
-        }
+        sense::eta(self.eta)?;
         if self.seeds == 0 || self.draws == 0 || self.conditions == 0 {
             return Err(Error::Input(
                 "at least one seed, one draw and one condition are needed".into(),

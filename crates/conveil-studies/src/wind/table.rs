@@ -4,11 +4,11 @@ use std::fmt;
 
 use conveil_models::wind::PowerCurve;
 
-use super::cell::{CERTIFIED, Entry, WAYS};
+use super::cell::{CERTIFIED, WAYS};
 use super::printed::{relative, table_4};
 use super::{EPSILON, ETA, Row, Settings, Table, Variation, Way};
-use crate::percent_of;
-use crate::regression::Spread;
+use crate::regression::{Entry, Seeds};
+use crate::{SEEDED, percent_of, rounded};
 
 /// The rows of a turbine from the entries of its seeds.
 pub(super) fn rows(curve: &PowerCurve, seeds: &[Vec<Entry>], settings: &Settings) -> Vec<Row> {
@@ -20,8 +20,8 @@ pub(super) fn rows(curve: &PowerCurve, seeds: &[Vec<Entry>], settings: &Settings
     let heads = paper.chain(certified).enumerate();
     heads
         .map(|(i, (variation, way, method))| {
-            let entries: Vec<&Entry> = seeds.iter().map(|seed| &seed[i]).collect();
-            row(curve, (variation, way, method), &entries, settings)
+            let seeds = Seeds(seeds.iter().map(|seed| &seed[i]).collect());
+            row(curve, (variation, way, method), &seeds, settings)
         })
         .collect()
 }
@@ -29,19 +29,9 @@ pub(super) fn rows(curve: &PowerCurve, seeds: &[Vec<Entry>], settings: &Settings
 fn row(
     curve: &PowerCurve,
     (variation, way, method): (Option<f64>, Way, Option<&'static str>),
-    entries: &[&Entry],
+    seeds: &Seeds<'_>,
     settings: &Settings,
 ) -> Row {
-    let found: Vec<_> = entries
-        .iter()
-        .filter_map(|e| e.found.as_ref().ok())
-        .collect();
-    let failure = entries.iter().find_map(|e| e.found.as_ref().err());
-    let spread = |value: &dyn Fn(&super::cell::Found) -> f64| {
-        Spread::of(found.iter().map(|f| value(f)).collect())
-    };
-    let mean = |value: &dyn Fn(&super::cell::Found) -> f64| spread(value).map(|s| s.mean);
-    let losses = entries.iter().map(|e| e.non_private_loss);
     let is_the_papers = settings.epsilon == EPSILON
         && settings.eta == ETA
         && settings.variation == Variation::Together;
@@ -61,23 +51,16 @@ fn row(
             Some(_) => "paper",
             None => "certified",
         },
-        status: match failure {
-            None => "ok".into(),
-            Some(why) => format!(
-                "no answer in {} of {} seeds: {why}",
-                entries.len() - found.len(),
-                entries.len()
-            ),
-        },
-        non_private_loss: losses.sum::<f64>() / entries.len().max(1) as f64,
-        loss: spread(&|f| f.judged.loss),
-        root_mean_square_loss: spread(&|f| f.judged.root_mean_square),
-        infeasible_percent: spread(&|f| f.judged.infeasible_percent),
-        active_conditions: variation.and(mean(&|f| f.active as f64)),
-        sensitivity: mean(&|f| f.sensitivity),
+        status: seeds.status(),
+        non_private_loss: seeds.non_private_loss(),
+        loss: seeds.spread(|_, f| f.judged.loss),
+        root_mean_square_loss: seeds.spread(|_, f| f.judged.root_mean_square),
+        infeasible_percent: seeds.spread(|_, f| f.judged.infeasible_percent),
+        active_conditions: variation.and(seeds.spread(|_, f| f.active as f64).map(|s| s.mean)),
+        sensitivity: seeds.spread(|e, _| e.sensitivity).map(|s| s.mean),
         draws: settings.draws,
         claimed_epsilon: settings.epsilon,
-        audited_epsilon: entries.iter().find_map(|e| e.audited_epsilon),
+        audited_epsilon: seeds.0.iter().find_map(|e| e.audited_epsilon),
         paper_turbine: printed.and(paper_turbine),
         paper_loss: printed.map(|p| p.0),
         paper_infeasible_percent: printed.map(|p| p.1),
@@ -96,10 +79,7 @@ impl fmt::Display for Table {
             settings.seeds,
             settings.draws
         )?;
-        writeln!(
-            f,
-            "seeded noise: nothing here is private, nothing is released\n"
-        )?;
+        writeln!(f, "{SEEDED}\n")?;
         writeln!(
             f,
             "  {:<12} {:>6} {:<38} {:^24} {:^26} {:>6}",
@@ -119,7 +99,7 @@ impl fmt::Display for Table {
             "paper",
             "audited"
         )?;
-        let show = |value: Option<f64>| value.map_or("–".to_string(), |v| format!("{v:.2}"));
+        let show = |value| rounded(value, 2);
         let mut last = "";
         for row in &self.rows {
             if row.turbine != last {
