@@ -199,7 +199,8 @@ fn features_outside_their_bounds_are_counted_in_their_own_units() {
         (Some(1), Some(1))
     );
     assert_eq!(outside[1]["line"], 4);
-    assert!(report["infeasible_at_the_data"].is_object());
+    // Losses give way at any data.
+    assert!(report["infeasible_at_the_data"].is_null());
     let (_, text, _) = ended(&place, &["solve", "spec.toml", "-q"]);
     assert!(text.contains("60.000000 counts as 25.000000"), "{text}");
 }

@@ -158,12 +158,11 @@ fn responses_without_bounds_or_with_too_wide_ones() {
     assert_eq!(stderr.lines().find(|l| l.starts_with("error")), Some(first));
     let wide = SPEC.replace("[0.0, 1.0]", "[-1e15, 1e15]");
     let place = placed("wide", &wide, &records);
+    // Within bounds the noise makes up for what cannot be proven closer, and says so.
     let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
-    assert_eq!(code, 6, "{stderr}");
-    let help = "\n  help: the largest response is that of record 3, 1e15 in size, which the public bounds [-1e15, 1e15] let in: they may be too wide\n";
-    assert!(stderr.ends_with(help), "{stderr}");
-    let first = "error: spec.toml: the responses are beyond what can be solved, though their public bounds let them in";
-    assert_eq!(stderr.lines().find(|l| l.starts_with("error")), Some(first));
+    assert_eq!(code, 0, "{stderr}");
+    let warning = "100% of the noise is for the solver's tolerance, not for the data";
+    assert!(stderr.contains(warning), "{stderr}");
     for (adjacency, bounds) in [("", "[-1e308, 1e308]"), ("one-record", "[0.0, 1e101]")] {
         let spec = SPEC.replace("[0.0, 1.0]", bounds);
         let spec = match adjacency {

@@ -46,7 +46,7 @@ fn a_projected_curve_is_released_and_keeps_its_conditions() {
         );
         let card: serde_json::Value = serde_json::from_str(&card).unwrap();
         assert_eq!(card["strategy"], "projected");
-        assert_eq!(card["private"], true);
+        assert_eq!(card["differentially_private"], true);
         assert_eq!(card["before_projection"].as_array().unwrap().len(), 4);
         let weights: Vec<f64> = (card["answer"].as_array().unwrap().iter())
             .map(|w| w["value"].as_f64().unwrap())

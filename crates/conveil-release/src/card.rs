@@ -59,6 +59,8 @@ pub(crate) enum Standing<'r> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Card {
     format: &'static str,
+    /// Elsewhere `private` says that a document must not be published; a card is what may be.
+    #[serde(rename = "differentially_private")]
     private: bool,
     stamps: Vec<String>,
     strategy: Strategy,

@@ -85,7 +85,9 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
     // to know.
     let clipped = clipped(plan.model(), theta)?;
     let is_corrected = (decided.correction.as_ref()).is_some_and(|c| !c.at_the_data);
-    let themselves = match is_corrected || !clipped.is_empty() {
+    // Noise on the answer promises nothing of them, and losses give way at any data.
+    let promises = !released.design().is_at_the_mean() && !released.has_local_recourse();
+    let themselves = match promises && (is_corrected || !clipped.is_empty()) {
         // Values that make no valid program are beyond measuring, and the report says so.
         true => plan.model().unclipped(theta).ok(),
         false => None,

@@ -288,7 +288,16 @@ impl Guarantee {
             }
             Adjacency::Universe => format!("{all}, anywhere in the stated universe"),
         };
-        Some(format!("{what}; {public} are public and not protected"))
+        let held = match self.basis.kind {
+            Kind::Sampled { gamma, .. } => format!(
+                ", for a share {} of such pairs, as the basis says",
+                short(1.0 - gamma, 9)
+            ),
+            _ => String::new(),
+        };
+        Some(format!(
+            "{what}{held}; {public} are public and not protected"
+        ))
     }
 
     /// How the released numbers are used, where the model says so. Public.

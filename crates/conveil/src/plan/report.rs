@@ -241,9 +241,10 @@ impl CuratorReport {
             None => {}
         }
         let Some(measured) = &self.infeasible_at_the_data else {
-            return match self.clipped.is_empty() {
-                true => Ok(()),
-                false => writeln!(
+            let promises = self.strategy == Strategy::Program && !self.gives_way;
+            return match promises && !self.clipped.is_empty() {
+                false => Ok(()),
+                true => writeln!(
                     f,
                     "infeasible at the data not measured: the values as they are make no valid program"
                 ),

@@ -61,7 +61,8 @@ struct Found {
     /// Rw.
     margins: Vec<f64>,
     alpha: Vec<(f64, f64)>,
-    gap: f64,
+    /// A bound on ‖w − w*‖² in P.
+    square: f64,
 }
 
 impl LocalRecourse {
@@ -192,7 +193,7 @@ impl LocalRecourse {
             return Err(Error::Numerical("the hinges have no answer".into()));
         };
         Ok(Found {
-            gap: found.gap + problem.rounding(&found),
+            square: found.factor * (found.gap + problem.rounding(&found)),
             alpha: (found.alpha.chunks_exact(2))
                 .map(|pair| (pair[0], pair[1]))
                 .collect(),
@@ -262,8 +263,8 @@ impl LocalRecourse {
             recourse,
             prices,
             residuals,
-            // M7 with no dual residual: ‖w̄ − w*‖² ≤ gap in P.
-            error: found.gap.sqrt(),
+            // M7: ‖w̄ − w*‖ in P from the gap alone.
+            error: found.square.sqrt(),
             size: (d + 2 * self.form.losses.len(), 4 * self.form.losses.len()),
         }
     }
