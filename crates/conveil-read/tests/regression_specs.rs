@@ -97,6 +97,19 @@ fn the_norm_loss_is_for_paper_mode() {
         "delta = 1e-6\nsensitivity = { by = \"sampled\", gamma = 0.05, beta = 0.1, on = \"deterministic\" }",
     );
     assert_eq!(regression(&good(&paper)).loss.value, RegressionLoss::Norm);
+    // Where the noise is on the answer the deterministic map is the one released: no paper mode, but a private release.
+    let said = "loss `norm` is for paper mode: its weights have no certificate\n  help: loss = \"squared\"; paper mode has strategy = \"program\" in [feasibility], in [privacy] sensitivity = { by = \"sampled\", on = \"deterministic\", … } and --not-private";
+    for strategy in ["output", "projected"] {
+        let private = paper.replace(
+            "[feasibility]\n",
+            &format!("[feasibility]\nstrategy = \"{strategy}\"\n"),
+        );
+        assert_ne!(private, paper);
+        match read("spec.toml", &private) {
+            Ok(_) => panic!("{strategy} was accepted"),
+            Err(error) => assert_eq!(error.to_string(), format!("spec.toml:6:8: {said}")),
+        }
+    }
 }
 
 #[test]

@@ -454,13 +454,16 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
             )
             .with_help(bounds));
     }
-    let is_paper_mode = matches!(
-        sensitivity.value,
-        Sensitivity::Sampled {
-            on: super::SampledMap::Deterministic,
-            ..
-        }
-    );
+    // Without noise in the program the deterministic map is the one released: no paper mode, but a private release.
+    let is_program = spec.feasibility.strategy.value == super::Strategy::Program;
+    let is_paper_mode = is_program
+        && matches!(
+            sensitivity.value,
+            Sensitivity::Sampled {
+                on: super::SampledMap::Deterministic,
+                ..
+            }
+        );
     if regression.loss.value == RegressionLoss::Norm && !is_paper_mode {
         return Err(regression
             .loss
@@ -468,7 +471,10 @@ pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {
                 name,
                 "loss `norm` is for paper mode: its weights have no certificate",
             )
-            .with_help("loss = \"squared\", or in [privacy] sensitivity = { by = \"sampled\", on = \"deterministic\", … } and --not-private"));
+            .with_help(match is_program {
+                true => "loss = \"squared\", or in [privacy] sensitivity = { by = \"sampled\", on = \"deterministic\", … } and --not-private",
+                false => "loss = \"squared\"; paper mode has strategy = \"program\" in [feasibility], in [privacy] sensitivity = { by = \"sampled\", on = \"deterministic\", … } and --not-private",
+            }));
     }
     Ok(())
 }
