@@ -155,7 +155,7 @@ fn mistakes_in_files() {
         ("speed,power\n3,0.1\n5,x\n",
             "error: records.csv:3:3: `power` must be a number, found `x`\n"),
         ("speed,power\n3,0.1\n5,\n",
-            "error: records.csv:3:3: `power` must be a number, found nothing\n"),
+            "error: records.csv:3:3: `power` must be a number, found nothing\n  help: missing values are not filled in: leave the record out, or fill it in by a public rule, and adjust `records` where the spec states how many there are\n"),
         ("speed,power\n3,0.1\n5,nan\n",
             "error: records.csv:3:3: `power` must be finite, found `nan`\n"),
         ("speed,power\n3,0.1\nfast,0.2\n",

@@ -46,8 +46,17 @@ impl Records {
         wanted: &[&str],
         mut record: impl FnMut(&[f64]),
     ) -> Result<usize, ReadError> {
-        let shown = |_, values: &[f64]| record(values);
-        Ok(read(source_name, input, (Some(wanted), None), shown)?.1)
+        Self::each_with_line(source_name, input, wanted, |_, values| record(values))
+    }
+
+    /// The same, each record with its line, counted from 1.
+    pub fn each_with_line(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: &[&str],
+        record: impl FnMut(usize, &[f64]),
+    ) -> Result<usize, ReadError> {
+        Ok(read(source_name, input, (Some(wanted), None), record)?.1)
     }
 
     /// The same where one of the columns holds words: its code has a number for each. Records come with their lines,
@@ -222,7 +231,11 @@ impl Columns {
             let Some(column) = names.iter().position(|known| known == name) else {
                 let message = format!("there is no column {}", quoted(name));
                 let help = match nearest(name, names.iter().copied()) {
-                    _ if names.len() == 1 && names[0].contains([';', '\t']) => {
+                    // Where a semicolon separates columns, a comma stands in decimals.
+                    _ if names.len() == 1 && names[0].contains(';') => {
+                        String::from("separate columns by commas, and write decimals with a point")
+                    }
+                    _ if names.len() == 1 && names[0].contains('\t') => {
                         String::from("separate columns by commas")
                     }
                     Some(near) => format!("did you mean {}?", quoted(near)),
@@ -252,6 +265,9 @@ fn shown(names: &[&str]) -> String {
     }
 }
 
+/// What to do about a missing value.
+const MISSING: &str = "missing values are not filled in: leave the record out, or fill it in by a public rule, and adjust `records` where the spec states how many there are";
+
 fn number<R>(field: &Field, column: &str, lines: &Lines<R>) -> Result<f64, ReadError> {
     match field.text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
@@ -263,7 +279,14 @@ fn number<R>(field: &Field, column: &str, lines: &Lines<R>) -> Result<f64, ReadE
             let wrong = if parsed.is_ok() { "finite" } else { "a number" };
             let column = quoted(column);
             let message = format!("{column} must be {wrong}, found {found}");
-            Err(lines.error(field.at, message))
+            let error = lines.error(field.at, message);
+            Err(match field.text.replacen(',', ".", 1) {
+                text if text.is_empty() => error.with_help(MISSING),
+                text if parsed.is_err() && text.parse::<f64>().is_ok() => {
+                    error.with_help(format!("decimals are written with a point: {text}"))
+                }
+                _ => error,
+            })
         }
     }
 }

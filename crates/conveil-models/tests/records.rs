@@ -73,9 +73,9 @@ fn broken_files() {
         ("x,y\n1,2\n\n3,4\n",
             "r.csv:3:1: this line is empty"),
         ("x,y\n1,\n",
-            "r.csv:2:3: `y` must be a number, found nothing"),
+            "r.csv:2:3: `y` must be a number, found nothing\n  help: missing values are not filled in: leave the record out, or fill it in by a public rule, and adjust `records` where the spec states how many there are"),
         ("x,y\n1,\"\"\n",
-            "r.csv:2:3: `y` must be a number, found nothing"),
+            "r.csv:2:3: `y` must be a number, found nothing\n  help: missing values are not filled in: leave the record out, or fill it in by a public rule, and adjust `records` where the spec states how many there are"),
         ("x,y\n1,NaN\n",
             "r.csv:2:3: `y` must be finite, found `NaN`"),
         ("x,y\n1,inf\n",
@@ -85,7 +85,9 @@ fn broken_files() {
         ("x,y\n1,two\n",
             "r.csv:2:3: `y` must be a number, found `two`"),
         ("x,y\n1,\"1,5\"\n",
-            "r.csv:2:3: `y` must be a number, found `1,5`"),
+            "r.csv:2:3: `y` must be a number, found `1,5`\n  help: decimals are written with a point: 1.5"),
+        ("x,y\n1,\"1.000,5\"\n",
+            "r.csv:2:3: `y` must be a number, found `1.000,5`"),
         ("x,y\n1,0x10\n",
             "r.csv:2:3: `y` must be a number, found `0x10`"),
         ("x,y,x\n1,2,3\n",
@@ -131,6 +133,10 @@ fn missing_columns_say_which_there_are() {
     );
     assert_eq!(
         find("x;speed\n1;2\n", "speed"),
+        "r.csv:1:1: there is no column `speed`\n  help: separate columns by commas, and write decimals with a point"
+    );
+    assert_eq!(
+        find("x\tspeed\n1\t2\n", "speed"),
         "r.csv:1:1: there is no column `speed`\n  help: separate columns by commas"
     );
     let wide: Vec<String> = (0..20).map(|i| format!("x{i}")).collect();
