@@ -10,7 +10,7 @@ use conveil::audit::Audit;
 use conveil::noise::Sampler;
 use conveil::plan::{self, Axis, Plan};
 use conveil::program::{AffineMap, Builder, DataMap};
-use conveil::risk::{Cvar, CvarForm, Risk};
+use conveil::risk::{Cvar, CvarForm, Risk, VarianceLimit, VarianceTerm};
 use conveil::solve::{Batch, solve_checked};
 
 const P: [[f64; 3]; 3] = [[1.5, 0.0, 0.5], [0.0, 2.0, 0.0], [0.5, 0.0, 3.5]];
@@ -312,8 +312,38 @@ fn what_makes_no_sense_with_it_is_refused() {
     });
     assert_eq!(
         refusal(Plan::new(&map, whole(Strategy::Output).risk(cvar))),
-        "refused: strategy = output\n  because the program knows nothing of the noise, so nothing but its own objective can be minimised\n  instead: objective = expectation; or strategy = program"
+        "refused: the CVaR in the objective with strategy = output\n  because the program knows nothing of the noise, so nothing but its own objective can be minimised\n  instead: leave out the CVaR in the objective; or strategy = program"
     );
+    // What was asked is named.
+    let tail = Cvar {
+        tail: 0.1,
+        form: CvarForm::Exact,
+    };
+    let variance = |limit| {
+        Risk::expectation().with_variance(VarianceTerm {
+            variables: vec!["x".into()],
+            limit,
+        })
+    };
+    for (risk, asked) in [
+        (
+            Risk::expectation().with_cvar_at_most(tail, 9.0),
+            "the bound on CVaR",
+        ),
+        (
+            variance(VarianceLimit::Weight(2.0)),
+            "the variance in the objective",
+        ),
+        (
+            variance(VarianceLimit::AtMost(2.0)),
+            "the bound on a variance",
+        ),
+    ] {
+        let said = refusal(Plan::new(&map, whole(Strategy::Projected).risk(risk)));
+        let first = format!("refused: {asked} with strategy = projected\n");
+        let last = format!("\n  instead: leave out {asked}; or strategy = program");
+        assert!(said.starts_with(&first) && said.ends_with(&last), "{said}");
+    }
     let declared = whole(Strategy::Projected).declared(1.0, "for the test");
     assert_eq!(
         refusal(Plan::paper_mode(&map, declared, &theta)),

@@ -511,11 +511,11 @@ fn refuse_strategy(ask: &Ask, paper: bool) -> Result<()> {
             "a sensitivity on the released map, which is the map without noise here",
         ));
     }
-    if !ask.risk.is_expectation() {
+    if let Some(asked) = ask.risk.beyond_expectation() {
         return Err(Error::refused(
-            what,
+            format!("{asked} with {what}"),
             "the program knows nothing of the noise, so nothing but its own objective can be minimised",
-            "objective = expectation; or strategy = program",
+            format!("leave out {asked}; or strategy = program"),
         ));
     }
     Ok(())

@@ -98,6 +98,19 @@ impl Risk {
         self.cvar.is_none() && self.limit.is_none() && self.variance.is_empty()
     }
 
+    /// What is asked beside the plain expectation, if anything is.
+    pub(crate) fn beyond_expectation(&self) -> Option<&'static str> {
+        match (&self.cvar, &self.limit, self.variance.first()) {
+            (Some(_), _, _) => Some("the CVaR in the objective"),
+            (_, Some(_), _) => Some("the bound on CVaR"),
+            (_, _, Some(term)) => Some(match term.limit {
+                VarianceLimit::Weight(_) => "the variance in the objective",
+                VarianceLimit::AtMost(_) => "the bound on a variance",
+            }),
+            (None, None, None) => None,
+        }
+    }
+
     /// Whether a variance stands in the objective.
     pub(crate) fn weighs_variance(&self) -> bool {
         let mut terms = self.variance.iter();
