@@ -75,7 +75,7 @@ fn a_card_says_what_is_protected_and_what_it_takes_to_use_the_weights() {
         );
     }
     let (_, text, _) = ended(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
-    let used = "use: power is fitted by the sum of weight × function:\n  constant: 1\n  speed: speed\n  0.5·(speed − 5)^3: 0.5·(speed − 5)^3\n  radial(speed, 7, 2): √(1 + ((speed − 7)/2)^2)\n  speed in m/s; power in share, clipped to [0, 1] before the fit\n";
+    let used = "use: power is fitted by the sum of weight × function:\n  constant: 1\n  speed: speed\n  0.5·(speed − 5)^3: 0.5·(speed − 5)^3\n  radial(speed, 7, 2): √(1 + ((speed − 7)/2)^2)\n  conditions (see feasibility): increasing along speed at 3\n  speed in m/s; power in share, clipped to [0, 1] before the fit\n";
     for said in [&format!("protects: {protects}\n"), used] {
         assert!(text.contains(said), "{text}");
     }
@@ -189,7 +189,7 @@ fn a_card_says_what_released_sums_are_made_of() {
             "{found} {released}"
         );
     }
-    let used = "use: power is fitted by the sum of weight × function:\n  constant: 1\n  (speed − 7): (speed − 7)\n  (speed − 7)^2: (speed − 7)^2\n  (speed − 7)^3: (speed − 7)^3\n  released are sums of these weights; one whose coefficients are the values of the functions at a point is the sum above at that point:\n  row 0 = 1 × `constant` + 2 × `(speed − 7)` + 4 × `(speed − 7)^2` + 8 × `(speed − 7)^3`\n  row 1 = −0.1 × `(speed − 7)^3`\n  speed, in the unit of the records; power, in the unit of the records, clipped to [0, 1] before the fit\n";
+    let used = "use: power is fitted by the sum of weight × function:\n  constant: 1\n  (speed − 7): (speed − 7)\n  (speed − 7)^2: (speed − 7)^2\n  (speed − 7)^3: (speed − 7)^3\n  conditions (see feasibility): increasing along speed at 3\n  released are sums of these weights; one whose coefficients are the values of the functions at a point is the sum above at that point:\n  row 0 = 1 × `constant` + 2 × `(speed − 7)` + 4 × `(speed − 7)^2` + 8 × `(speed − 7)^3`\n  row 1 = −0.1 × `(speed − 7)^3`\n  speed, in the unit of the records; power, in the unit of the records, clipped to [0, 1] before the fit\n";
     let (_, card, _) = ended(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
     assert!(card.contains(used), "{card}");
     let (_, check, _) = ended(&place, &["check", "spec.toml", "-q"]);
@@ -201,6 +201,36 @@ fn a_card_says_what_released_sums_are_made_of() {
     let expected = document!([{ "name": "weighted sum", "parts": [part("constant", 0.5), part("(speed − 7)", -1.0)] }]);
     assert_eq!(check["reading"]["sums"], expected);
     assert_eq!(check["reading"]["terms"].as_array().unwrap().len(), 4);
+}
+
+/// Whoever has the card alone must know what the curve is promised to do, and where; and nothing where nothing is.
+#[test]
+fn a_card_says_which_conditions_are_kept() {
+    let more = "at = [3.0]\n\n[[problem.condition]]\nkind = \"increasing\"\nfeature = \"speed\"\nfrom = 3.0\nto = 10.5\npoints = 16\n\n[[problem.condition]]\nkind = \"nonnegative-weights\"\n";
+    let spec = SPEC.replace("at = [3.0]\n", more);
+    let points: Vec<f64> = (0..16).map(|i| 3.0 + 0.5 * f64::from(i)).collect();
+    let conditions = document!([
+        { "behaviour": "increasing", "input": "speed", "points": [3.0] },
+        { "behaviour": "increasing", "input": "speed", "points": points },
+        { "behaviour": "nonnegative" },
+    ]);
+    let line = "  conditions (see feasibility): increasing along speed at 3; increasing along speed at 16 points from 3 to 10.5; nonnegative weights\n";
+    for (strategy, kept) in [("program", true), ("projected", true), ("output", false)] {
+        let spec = spec.replace(
+            "eta = 0.05",
+            &format!("strategy = \"{strategy}\"\neta = 0.05"),
+        );
+        let place = placed(&format!("kept-{strategy}"), &spec, RECORDS);
+        let release = ["release", "spec.toml", "--no-ledger", "-q"];
+        let card = json(&place, &[&release[..], &["--json"]].concat());
+        let expected = if kept { &conditions } else { &Value::Null };
+        assert_eq!(card["reading"]["conditions"], *expected, "{strategy}");
+        let (_, text, _) = ended(&place, &release);
+        assert_eq!(text.contains(line), kept, "{strategy}: {text}");
+        assert_eq!(text.contains("conditions (see"), kept, "{text}");
+        let (_, check, _) = ended(&place, &["check", "spec.toml", "-q"]);
+        assert_eq!(check.contains(line), kept, "{strategy}: {check}");
+    }
 }
 
 #[test]

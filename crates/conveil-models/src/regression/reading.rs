@@ -1,8 +1,9 @@
 //! What the readers of a release are told: which numbers were private, and how the weights make a function.
 
-use conveil::program::{Meaning, Quantity, Reading, Subject, Term};
+use conveil::program::{HeldTo, Meaning, Quantity, Reading, Subject, Term};
 
 use super::basis::Function;
+use super::condition::Condition;
 use super::{Regression, RegressionBuilder};
 
 impl RegressionBuilder {
@@ -27,8 +28,33 @@ impl RegressionBuilder {
                 .collect(),
             terms,
             missing: Vec::new(),
+            conditions: self.conditions.iter().map(Condition::held_to).collect(),
             sums: Vec::new(),
             decision: None,
+        }
+    }
+}
+
+impl Condition {
+    fn held_to(&self) -> HeldTo {
+        match self {
+            Condition::At {
+                behaviour,
+                feature,
+                points,
+            } => HeldTo {
+                behaviour: behaviour.name(),
+                input: Some(feature.clone()),
+                points: points.clone(),
+            },
+            Condition::Weights { nonnegative } => HeldTo {
+                behaviour: match nonnegative {
+                    true => "nonnegative",
+                    false => "nonpositive",
+                },
+                input: None,
+                points: Vec::new(),
+            },
         }
     }
 }

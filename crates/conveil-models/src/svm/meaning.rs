@@ -1,7 +1,7 @@
 //! What a reader of released weights needs: the scaled features, the side of the hyperplane, the labels' names. All of it
 //! is public.
 
-use super::{Feature, INTERCEPT, Labels, SvmBuilder, weight_name};
+use super::{Feature, INTERCEPT, Labels, Svm, SvmBuilder, weight_name};
 use conveil::program::{Decision, Meaning, Quantity, Reading, Subject, Term};
 use std::collections::BTreeMap;
 
@@ -72,6 +72,7 @@ impl SvmBuilder {
                     .collect(),
                 terms,
                 missing: Vec::new(),
+                conditions: Vec::new(),
                 sums: Vec::new(),
                 decision: Some(Decision {
                     label,
@@ -81,6 +82,13 @@ impl SvmBuilder {
             }),
             unbounded: None,
         }
+    }
+}
+
+impl Svm {
+    /// What the two labels are called.
+    pub fn classes(&self) -> &Classes {
+        &self.parts.classes
     }
 }
 

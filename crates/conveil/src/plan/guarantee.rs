@@ -161,6 +161,10 @@ impl Guarantee {
         Guarantee {
             subject: meaning.subject,
             reading: (meaning.reading)
+                .map(|reading| match ask.strategy {
+                    Strategy::Program | Strategy::Projected => reading,
+                    Strategy::Output => reading.without_promises(),
+                })
                 .and_then(|reading| reading.released(released.query().sums(template))),
             strategy: ask.strategy,
             privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),

@@ -1,6 +1,7 @@
 //! What a model tells the readers of a release: what its private numbers are, and how the released ones are used.
 //! All of it is public: it is asked of the model, which has seen no data.
 
+use crate::digits::short;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,12 +41,28 @@ pub struct Reading {
     pub terms: Vec<Term>,
     /// Weights of the same sum that are not released by themselves: without them it cannot be formed.
     pub missing: Vec<String>,
+    /// What the function of all weights is held to; empty where nothing is promised.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<HeldTo>,
     /// Released numbers that are sums of weights.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sums: Vec<Sum>,
     /// What the sign of the sum decides, for a classifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+}
+
+/// A condition that a function is held to at public points; or its weights, if there is no input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldTo {
+    /// What it does: `increasing`.
+    pub behaviour: &'static str,
+    /// Along which input; none for a condition on the weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// At which points of it: exact.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<f64>,
 }
 
 /// A released sum of weights: Σ coefficient·weight.
@@ -116,6 +133,12 @@ pub struct Term {
 }
 
 impl Reading {
+    /// Where noise may break every condition.
+    pub(crate) fn without_promises(mut self) -> Self {
+        self.conditions.clear();
+        self
+    }
+
     /// With the weights that the released numbers are made of; none where they are made of none.
     pub(crate) fn released(mut self, answers: Vec<Sum>) -> Option<Self> {
         let (weights, sums): (Vec<Sum>, _) = answers.into_iter().partition(Sum::is_a_weight);
@@ -132,6 +155,39 @@ impl Reading {
         (!self.terms.is_empty()).then_some(self)
     }
 }
+
+/// Points of a condition that are written out.
+const POINTS_SHOWN: usize = 8;
+
+/// Such as increasing along dose at 0, 5, 10.
+impl fmt::Display for HeldTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(input) = &self.input else {
+            return write!(f, "{} weights", self.behaviour);
+        };
+        write!(f, "{} along {input} at ", self.behaviour)?;
+        if self.points.len() <= POINTS_SHOWN {
+            let points: Vec<String> = self.points.iter().map(|p| short(*p, EXACT)).collect();
+            return f.write_str(&points.join(", "));
+        }
+        let least = self.points.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self
+            .points
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        write!(
+            f,
+            "{} points from {} to {}",
+            self.points.len(),
+            short(least, EXACT),
+            short(most, EXACT)
+        )
+    }
+}
+
+/// Digits that tell any two numbers of a spec apart.
+const EXACT: usize = 17;
 
 /// Such as row 0 = 2 × `constant` − 0.5 × `speed`.
 impl fmt::Display for Sum {
@@ -165,7 +221,12 @@ impl fmt::Display for Quantity {
         }
         match self.bounds {
             None => Ok(()),
-            Some((low, high)) => write!(f, ", clipped to [{low}, {high}] before the fit"),
+            Some((low, high)) => write!(
+                f,
+                ", clipped to [{}, {}] before the fit",
+                short(low, EXACT),
+                short(high, EXACT)
+            ),
         }
     }
 }
@@ -196,6 +257,10 @@ impl fmt::Display for Reading {
         }
         for term in &self.terms {
             writeln!(f, "  {}: {}", term.weight, term.formula)?;
+        }
+        if !self.conditions.is_empty() {
+            let each: Vec<String> = self.conditions.iter().map(HeldTo::to_string).collect();
+            writeln!(f, "  conditions (see feasibility): {}", each.join("; "))?;
         }
         if !self.sums.is_empty() {
             writeln!(

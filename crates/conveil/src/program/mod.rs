@@ -18,7 +18,7 @@ pub(crate) use definite::smallest_eigenvalue_is_nonnegative;
 pub use expression::{Affine, ParameterHandle, VariableHandle};
 pub use frame::Frame;
 pub(crate) use frame::power_of_two;
-pub use meaning::{Decision, Meaning, Part, Quantity, Reading, Subject, Sum, Term};
+pub use meaning::{Decision, HeldTo, Meaning, Part, Quantity, Reading, Subject, Sum, Term};
 pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 
