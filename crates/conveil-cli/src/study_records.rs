@@ -64,7 +64,7 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn new(positive: &str, negative: &str) -> Result<Self, Failure> {
-        if positive.trim() == negative.trim() {
+        if is_same(positive.trim(), negative.trim()) {
             return Err(Failure::input(format!(
                 "--positive and --negative must differ, found {} for both",
                 quoted(positive)
@@ -80,8 +80,8 @@ impl Words {
     fn number(&self, label: &str, field: &str) -> Coded {
         let Words { positive, negative } = self;
         match field {
-            found if found == positive => Ok(1.0),
-            found if found == negative => Ok(0.0),
+            found if is_same(found, positive) => Ok(1.0),
+            found if is_same(found, negative) => Ok(0.0),
             found => Err((
                 format!(
                     "the label {} must be {} or {}, found {}",
@@ -95,6 +95,12 @@ impl Words {
             )),
         }
     }
+}
+
+/// The same word to the letter, or the same number: 1.0 is 1.
+fn is_same(one: &str, other: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    one == other || number(one).is_some_and(|n| number(other) == Some(n))
 }
 
 /// The number that a label is.
@@ -155,6 +161,12 @@ fn labelled(
             table.features.push(features.to_vec());
             table.labels.push(*label);
         }
+    })
+    .map_err(|error| match error.help {
+        None if error.message.contains("must be a number") => {
+            error.with_help("all columns but the label's are features: leave it out of the file")
+        }
+        _ => error,
     })?;
     Ok(table)
 }

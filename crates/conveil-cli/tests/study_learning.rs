@@ -147,9 +147,42 @@ fn bad_records_of_a_study_are_named() {
         let said = refused(&good, &["--bound", bound]);
         assert!(said.contains(expected), "{said}");
     }
+    // A column of words is no feature, and no flag makes it one.
+    let named = good
+        .replace("a,b,good", "a,b,name,good")
+        .replace(",0\n", ",x,0\n")
+        .replace(",1\n", ",y,1\n");
+    let said = refused(&named, &[]);
+    let expected = "train.csv:2:5: `name` must be a number, found `x`\n  help: all columns but the label's are features: leave it out of the file\n";
+    assert!(said.ends_with(expected), "{said}");
     assert!(refused(&good, &["--label", "bad"]).contains("train.csv: there is no column `bad`"),);
     let other = good.replacen("a,b,good", "a,c,good", 1);
     assert!(refused(&other, &[]).contains("there is no column"));
+}
+
+/// A table of the user's own records tells of them: it must not be called harmless.
+#[test]
+fn tables_of_your_own_records_are_not_to_be_published() {
+    let place = directory("study-told");
+    write(&place.join("train.csv"), records(&plane(40)));
+    write(
+        &place.join("curve.csv"),
+        "speed,power\n3,0\n5,100\n9,700\n12,1000\n20,1000\n",
+    );
+    let own = "seeded noise: nothing is released, but the table depends on your records and has no guarantee: it is not to be published\n";
+    let public = "nothing here is private";
+    let wind = "study wind -q --variation 10 --seeds 1 --draws 20";
+    for (words, is_own) in [
+        ("study classifier -q --train train.csv --test train.csv --draws 20 --pairs 2 --search 0 --lambda 1e-2 --eta 0.05".to_string(), true),
+        (format!("{wind} --curve curve.csv"), true),
+        (format!("{wind} --turbines N100/2500"), false),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (code, stdout, stderr) = ended(&place, &words);
+        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(stdout.contains(own), is_own, "{stdout}");
+        assert_eq!(stdout.contains(public), !is_own, "{stdout}");
+    }
 }
 
 /// The same records with words for labels give the same table; what a label is not is told in its place.
@@ -207,6 +240,13 @@ fn labels_of_a_study_may_be_words() {
     };
     let said = rows(run("train-words.csv", "test-words.csv", &both));
     assert_eq!(said, rows(run("train.csv", "test.csv", &[])));
+    // Numbers are told as numbers: 1.0 is 1.
+    let points = records(&plane(60))
+        .replace(",0\n", ",0.0\n")
+        .replace(",1\n", ",1.0\n");
+    write(&place.join("train-points.csv"), points);
+    let numbers = ["--positive", "1", "--negative", "0"];
+    assert_eq!(said, rows(run("train-points.csv", "test.csv", &numbers)));
     for (train, test, more, expected) in [
         (
             "train-words.csv",
@@ -225,6 +265,12 @@ fn labels_of_a_study_may_be_words() {
             "test-words.csv",
             &["--positive", "stayed", "--negative", "stayed"],
             "--positive and --negative must differ, found `stayed` for both",
+        ),
+        (
+            "train.csv",
+            "test.csv",
+            &["--positive", "1", "--negative", "1.0"],
+            "--positive and --negative must differ, found `1` for both",
         ),
         (
             "train-words.csv",

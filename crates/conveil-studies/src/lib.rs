@@ -33,8 +33,11 @@ mod sense;
 pub mod svm;
 pub mod wind;
 
-/// What stands below the first line of every table.
+/// What stands below the first line of a table.
 const SEEDED: &str = "seeded noise: nothing here is private, nothing is released";
+
+/// The same where the records are the user's own.
+const SEEDED_OWN: &str = "seeded noise: nothing is released, but the table depends on your records and has no guarantee: it is not to be published";
 
 /// With so many digits; a dash where there is none.
 fn rounded(value: Option<f64>, digits: usize) -> String {

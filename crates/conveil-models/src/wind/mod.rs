@@ -86,6 +86,11 @@ impl PowerCurve {
         builtin::curve(name)
     }
 
+    /// Whether it is one of them, figures and all: a curve of the same name need not be.
+    pub fn is_builtin(&self) -> bool {
+        Self::builtin(&self.name).as_ref() == Ok(self)
+    }
+
     /// From the columns `speed` and `power` of a file.
     pub fn from_records(name: &str, records: &Records) -> Result<Self, String> {
         let column = |column: &str| {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Table;
 use super::cell::PROVEN;
-use crate::{SEEDED, percent_of, rounded};
+use crate::{SEEDED, SEEDED_OWN, percent_of, rounded};
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,7 +20,8 @@ impl fmt::Display for Table {
             settings.epsilon,
             percent_of(settings.spread)
         )?;
-        writeln!(f, "{SEEDED}\n")?;
+        let is_public = self.notes.is_empty();
+        writeln!(f, "{}\n", if is_public { SEEDED } else { SEEDED_OWN })?;
         writeln!(
             f,
             "  {:<12} {:>6} {:>3} {:>6}  {:<10} {:>6}  {:<11} {:>6} {:>7} {:>5} {:>12} {:>7} {:>6} {:>8} {:>7}  status",

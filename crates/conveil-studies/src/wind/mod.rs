@@ -155,6 +155,8 @@ pub struct Table {
     pub study: &'static str,
     /// What was computed.
     pub settings: Settings,
+    /// Whether some curves are the user's own, so that the table tells of them.
+    pub has_own_curves: bool,
     /// Turbines, then variations, then ways.
     pub rows: Vec<Row>,
     /// The first turbine at the largest variation and the first seed.
@@ -208,6 +210,7 @@ pub fn run(curves: &[PowerCurve], settings: &Settings, batch: &Batch<'_>) -> Res
     Ok(Table {
         study: "wind",
         settings: settings.clone(),
+        has_own_curves: !curves.iter().all(PowerCurve::is_builtin),
         rows,
         fans,
     })

@@ -8,7 +8,7 @@ use super::cell::{CERTIFIED, WAYS};
 use super::printed::{relative, table_4};
 use super::{EPSILON, ETA, Row, Settings, Table, Variation, Way};
 use crate::regression::{Entry, Seeds};
-use crate::{SEEDED, percent_of, rounded};
+use crate::{SEEDED, SEEDED_OWN, percent_of, rounded};
 
 /// The rows of a turbine from the entries of its seeds.
 pub(super) fn rows(curve: &PowerCurve, seeds: &[Vec<Entry>], settings: &Settings) -> Vec<Row> {
@@ -79,7 +79,8 @@ impl fmt::Display for Table {
             settings.seeds,
             settings.draws
         )?;
-        writeln!(f, "{SEEDED}\n")?;
+        let is_own = self.has_own_curves;
+        writeln!(f, "{}\n", if is_own { SEEDED_OWN } else { SEEDED })?;
         writeln!(
             f,
             "  {:<12} {:>6} {:<38} {:^24} {:^26} {:>6}",
