@@ -9,6 +9,7 @@ use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading, Stage};
 use serde::Serialize;
 
 use crate::inputs::{Inputs, Source};
+use crate::outside::exact;
 use crate::wishes;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
@@ -336,7 +337,11 @@ impl fmt::Display for Check {
         list(f, &private, &self.parameters, |p| {
             let enters = shortened(&p.enters);
             let bounds = p.bounds.map_or(String::new(), |(low, high)| {
-                format!(", clipped to [{}, {}]", rounded(low), rounded(high))
+                format!(
+                    ", clipped to [{}, {}]",
+                    exact(rounded(low)),
+                    exact(rounded(high))
+                )
             });
             let nominal = p
                 .nominal

@@ -138,10 +138,10 @@ impl Failure {
         }
     }
 
-    /// The same, below `what` it means for the model.
+    /// The same, below `what` it means for the model, which has a way out of its own.
     pub fn engine_on(name: &str, what: &str, error: &Error) -> Self {
         Failure {
-            message: format!("{name}: {what}\n  {error}{}", Self::way_out(name, error)),
+            message: format!("{name}: {what}\n  {error}"),
             exit_code: error.exit_code(),
         }
     }

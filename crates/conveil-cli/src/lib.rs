@@ -17,6 +17,7 @@ mod grid_report;
 pub mod inputs;
 mod ledger;
 pub mod model;
+mod outside;
 mod private_file;
 mod regression;
 mod regression_report;

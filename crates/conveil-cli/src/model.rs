@@ -189,7 +189,10 @@ impl<'i> Datasets<'i> {
                 let (rows, note) = grid::datasets(inputs, opf)?;
                 Datasets::Demands { rows, note }
             }
-            Model::Regression(model) => Datasets::one(regression::dataset(inputs, model)?),
+            Model::Regression(model) => {
+                let (theta, remarks) = regression::dataset(inputs, model)?;
+                Datasets::Records { theta, remarks }
+            }
             Model::Svm(svm) => {
                 let (theta, remarks) = svm::dataset(inputs, svm)?;
                 Datasets::Records { theta, remarks }

@@ -12,6 +12,7 @@ use conveil_read::spec::{self, Model, Release, Sensitivity, Spec};
 
 use crate::failure::Failure;
 use crate::inputs::{Inputs, records_of};
+use crate::outside::{Outside, exact};
 
 /// The name of the file of regressors, and the public regressors in it.
 pub(crate) fn open(
@@ -139,10 +140,13 @@ fn behaviour_of(behaviour: spec::Behaviour) -> Behaviour {
     }
 }
 
-/// The private responses: one for each record.
-pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, Failure> {
+/// The private responses, one for each record, and what the curator should know about them.
+pub(crate) fn dataset(
+    inputs: &Inputs,
+    model: &Regression,
+) -> Result<(Vec<f64>, Vec<String>), Failure> {
     let Model::Regression(wish) = &inputs.spec.problem.model else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     };
     let responses = inputs.spec.private.responses.as_ref();
     let own = responses.and_then(|r| r.file.as_ref());
@@ -163,7 +167,17 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
     })?;
     let column = wish.response.value.as_str();
     let mut values = Vec::with_capacity(model.records());
-    Records::each(&name, input, &[column], |record| values.extend(record))?;
+    let mut outside = None;
+    Records::each_with_line(&name, input, &[column], |line, record| {
+        for &value in record {
+            if let Some(bounds) = model.bounds().filter(|b| is_clipped(value, *b)) {
+                outside
+                    .get_or_insert_with(|| Outside::first(column, bounds, value, line))
+                    .count(value);
+            }
+        }
+        values.extend(record);
+    })?;
     if values.len() != model.records() {
         return Err(Failure::input(format!(
             "{name}: there are {} responses, but {} has {} records",
@@ -172,11 +186,21 @@ pub(crate) fn dataset(inputs: &Inputs, model: &Regression) -> Result<Vec<f64>, F
             model.records()
         )));
     }
-    Ok(values)
+    let remarks = outside.map(|o| format!("{o} of {name}"));
+    Ok((values, remarks.into_iter().collect()))
 }
 
-/// What it means that a solve fails, and what to do: responses of any size are let in, unless public bounds clip them.
-/// Private.
+/// Whether a value lies outside by more than rounding.
+pub(crate) fn is_clipped(value: f64, (low, high): (f64, f64)) -> bool {
+    const ROUNDING: f64 = 1e-9;
+    (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
+}
+
+/// Responses up to this size do no harm to a solve.
+const HARMLESS: f64 = 1e8;
+
+/// What it means that a solve fails, and what to do. Responses of any size are let in, unless public bounds clip them;
+/// below that, basis functions that are nearly sums of each other are what makes a regression hard. Private.
 pub(crate) fn out_of_size(
     model: &crate::model::Model,
     theta: &[f64],
@@ -196,6 +220,15 @@ pub(crate) fn out_of_size(
     });
     let sizes = clipped.map(f64::abs).enumerate();
     let (record, size) = sizes.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    if size <= HARMLESS {
+        return Some((
+            "the weights could not be solved for as closely as needed".into(),
+            format!(
+                "basis functions that nearly depend on each other, such as high powers far from their `center`, are hard to solve so closely: take lower degrees, a `center` amid the records, a `scale` that keeps powers near 1, or a stronger `ridge` (now {})",
+                regression.ridge()
+            ),
+        ));
+    }
     let largest = format!(
         "the largest response is that of record {}, {size:e} in size",
         record + 1
@@ -212,18 +245,11 @@ pub(crate) fn out_of_size(
             format!("{what}, though their public bounds let them in"),
             format!(
                 "{largest}, which the public bounds [{}, {}] let in: they may be too wide",
-                shown(low),
-                shown(high)
+                exact(low),
+                exact(high)
             ),
         ),
     })
-}
-
-fn shown(value: f64) -> String {
-    match value.abs() {
-        size if size < 1e6 => value.to_string(),
-        _ => format!("{value:e}"),
-    }
 }
 
 /// All weights, where the spec names none.
@@ -238,4 +264,50 @@ pub(crate) fn query(spec: &Spec, model: &Regression) -> Option<Query> {
 pub(crate) fn is_shaped_by_default(spec: &Spec) -> bool {
     matches!(spec.problem.model, Model::Regression(_))
         && spec.privacy.sensitivity.value == Sensitivity::StrongConvexity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten responses of this size, clipped to these bounds; a solve of them fails.
+    fn blamed(size: f64, bounds: Option<(f64, f64)>) -> (String, String) {
+        let speeds: Vec<f64> = (0..10).map(f64::from).collect();
+        let regressors = Records::from_column("speed", &speeds).unwrap();
+        let mut builder = Regression::of(regressors, "power")
+            .basis(Basis::linear("speed"))
+            .basis(Basis::Constant)
+            .ridge(0.25);
+        if let Some((low, high)) = bounds {
+            builder = builder.within(low, high);
+        }
+        let model = crate::model::Model::Regression(Box::new(builder.build().unwrap()));
+        let error = conveil::Error::Numerical("for the test".into());
+        out_of_size(&model, &[size; 10], &error).unwrap()
+    }
+
+    #[test]
+    fn responses_are_blamed_for_a_failure_only_where_they_are_huge() {
+        let basis = (
+            "the weights could not be solved for as closely as needed".to_string(),
+            "basis functions that nearly depend on each other, such as high powers far from their `center`, are hard to solve so closely: take lower degrees, a `center` amid the records, a `scale` that keeps powers near 1, or a stronger `ridge` (now 0.25)".to_string(),
+        );
+        assert_eq!(blamed(1e8, None), basis);
+        // Clipped, the largest does no harm either.
+        assert_eq!(blamed(1e15, Some((0.0, 120.0))), basis);
+        let (what, help) = blamed(-1.5e8, None);
+        assert_eq!(
+            what,
+            "the responses are beyond what can be solved, and they have no public bounds"
+        );
+        assert!(
+            help.contains("1.5e8 in size, and nothing bounds it"),
+            "{help}"
+        );
+        let (_, help) = blamed(1e15, Some((0.0, 1e99)));
+        assert!(
+            help.ends_with("which the public bounds [0, 1e99] let in: they may be too wide"),
+            "{help}"
+        );
+    }
 }

@@ -59,8 +59,12 @@ pub(crate) fn noise_dominates(
 /// What happened, and what would mend it.
 fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option<String> {
     let under = rmse.under_noise.filter(|_| rmse.is_doubled())?;
+    let before = match plan.guarantee().strategy() {
+        Strategy::Projected => " before the projection",
+        Strategy::Program | Strategy::Output => "",
+    };
     let mut said = format!(
-        "privacy brings the root mean square of the residuals from {} to {}, more than the double",
+        "privacy brings the root mean square of the residuals from {} to {}{before}, more than the double",
         digits(rmse.without_noise),
         digits(under)
     );
@@ -73,11 +77,14 @@ fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option
             said += ", and strategy = \"projected\" in [feasibility] needs none";
         }
     }
+    if let Some(other) = set_by_hand(plan) {
+        return Some(format!("{said}. {other}"));
+    }
     if let Some(factor) = rmse.factor_to_the_double() {
         let records = (model.records() as f64 * factor).ceil();
-        said += &format!(". About {records:.0} records of the same kind");
+        said += &format!(". About {} records of the same kind", written(records, 0));
         if let Privacy::Laplace { epsilon } = plan.guarantee().privacy() {
-            said += &format!(", or ε of about {:.3},", epsilon * factor);
+            said += &format!(", or ε of about {},", written(epsilon * factor, 3));
         }
         said += " would bring it to the double";
     }
@@ -86,6 +93,27 @@ fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option
         ". More records, a larger ε, fewer basis functions or a stronger ridge (now {ridge}) lower the noise. Choosing them by looking at these data is not covered by the guarantee"
     );
     Some(said)
+}
+
+/// What sets the noise where no certificate does: then it does not follow from the number of records.
+pub(crate) fn set_by_hand(plan: &Plan<'_>) -> Option<&'static str> {
+    match plan.guarantee().basis().name() {
+        "certificate" => None,
+        "declared" => Some(
+            "The declared sensitivity sets the noise, whatever the number of records: a smaller one needs a reason of its own, and a larger ε lowers the noise. Choosing either by looking at these data is not covered by the guarantee",
+        ),
+        _ => Some(
+            "The sampled sensitivity sets the noise: what more records would make of it, only sampling again can tell, and a larger ε lowers the noise. Choosing them by looking at these data is not covered by the guarantee",
+        ),
+    }
+}
+
+/// A number with this many decimals; in powers of ten where nobody counts the places.
+pub(crate) fn written(value: f64, places: usize) -> String {
+    match value.abs() < 1e9 {
+        true => format!("{value:.places$}"),
+        false => format!("{value:.2e}"),
+    }
 }
 
 /// Four significant digits or so, never in powers of ten while a person can count the places.

@@ -11,11 +11,13 @@ use conveil_models::records::{Code, Coded, Records};
 use conveil_models::svm::{Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
-use conveil_read::spelling::{counted, quoted};
+use conveil_read::spelling::quoted;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::inputs::{Inputs, records_of};
+use crate::outside::Outside;
+use crate::regression_report::{set_by_hand, written};
 
 /// The classifier. Everything about it is public: features, bounds, how many records there are.
 pub(crate) fn svm(inputs: &Inputs) -> Result<Svm, Failure> {
@@ -56,37 +58,6 @@ pub(crate) struct Labelled {
     first_line: usize,
     features: Vec<Vec<f64>>,
     labels: Vec<bool>,
-}
-
-/// The values of a feature outside its public bounds, in its own units. Private.
-#[derive(Debug, Serialize)]
-struct Outside {
-    feature: String,
-    bounds: (f64, f64),
-    below: usize,
-    above: usize,
-    /// The first of them, and its line.
-    first: f64,
-    line: usize,
-}
-
-impl fmt::Display for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (low, high) = self.bounds;
-        let values = |count| counted(count, "value", "values");
-        let count = match (self.below, self.above) {
-            (below, 0) => format!("{} below", values(below)),
-            (0, above) => format!("{} above", values(above)),
-            (below, above) => format!("{} below and {above} above", values(below)),
-        };
-        write!(
-            f,
-            "{}: {count} the public bounds [{low}, {high}], clipped to them; the first is {} in line {}",
-            quoted(&self.feature),
-            self.first,
-            self.line
-        )
-    }
 }
 
 impl Labelled {
@@ -139,18 +110,10 @@ impl Labelled {
                 let (Some(bounds), Some(_)) = (feature.bounds(), feature.clipped(record[j])) else {
                     continue;
                 };
-                let own = found[j].get_or_insert_with(|| Outside {
-                    feature: feature.name().into(),
-                    bounds,
-                    below: 0,
-                    above: 0,
-                    first: record[j],
-                    line: self.first_line + i,
-                });
-                match record[j] < bounds.0 {
-                    true => own.below += 1,
-                    false => own.above += 1,
-                }
+                let line = self.first_line + i;
+                found[j]
+                    .get_or_insert_with(|| Outside::first(feature.name(), bounds, record[j], line))
+                    .count(record[j]);
             }
         }
         found.into_iter().flatten().collect()
@@ -174,13 +137,19 @@ impl Labelled {
     /// What about these training records makes a classifier of them worth little. Private.
     fn remarks(&self, svm: &Svm) -> Vec<String> {
         let mut remarks = Vec::new();
+        let classes = svm.classes();
         if let Some(only) = self.labels.first()
             && self.labels.iter().all(|label| label == only)
         {
             remarks.push(format!(
-                "all records of {} are of the {} class: there is nothing to tell apart",
-                self.name,
-                if *only { "positive" } else { "negative" }
+                "the label {} is {} in every record of {}: there is nothing to tell apart",
+                quoted(&classes.label),
+                quoted(if *only {
+                    &classes.positive
+                } else {
+                    &classes.negative
+                }),
+                self.name
             ));
         }
         for (j, feature) in svm.features().iter().enumerate() {
@@ -354,13 +323,20 @@ fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
             svm.lambda()
         );
     }
-    let records = (svm.records() as f64 * ratio).ceil();
+    let longer = format!(
+        "the noise is {} times as long as the hyperplane: it decides, not the data",
+        written(ratio, 2)
+    );
+    if let Some(other) = set_by_hand(plan) {
+        return format!("{longer}. {other}");
+    }
+    let records = written((svm.records() as f64 * ratio).ceil(), 0);
     let epsilon = match plan.guarantee().privacy() {
-        Privacy::Laplace { epsilon } => format!(", or ε of about {:.3}", epsilon * ratio),
+        Privacy::Laplace { epsilon } => format!(", or ε of about {}", written(epsilon * ratio, 3)),
         _ => String::new(),
     };
     format!(
-        "the noise is {ratio:.2} times as long as the hyperplane: it decides, not the data. About {records:.0} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long. Choosing λ by looking at these data is not covered by the guarantee",
+        "{longer}. About {records} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long. Choosing λ by looking at these data is not covered by the guarantee",
         svm.lambda()
     )
 }

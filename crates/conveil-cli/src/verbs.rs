@@ -11,6 +11,8 @@ use crate::failure::Failure;
 use crate::grid;
 use crate::inputs::Inputs;
 use crate::model::{self, Datasets, Model, Report};
+use crate::outside::exact;
+use crate::regression::is_clipped;
 use crate::svm_compare::SvmComparison;
 use crate::terminal::Terminal;
 use crate::{audit, wishes};
@@ -121,7 +123,11 @@ pub(crate) fn explain(
         let _spinner = terminal.progress("explaining");
         terminal.stage("explain", || plan::explain(model.map(), &ask, &theta))
     };
-    let explanation = explanation.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
+    let mut explanation = explanation.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
+    if let Model::Svm(_) = model {
+        // The margin of every record that counts has the same price, its share 1/N of the loss: they tell nothing.
+        explanation.binding.clear();
+    }
     terminal.show(&explanation)?;
     terminal.say_timings();
     Ok(())
@@ -214,28 +220,27 @@ pub(crate) fn note(inputs: &Inputs, model: &Model, datasets: &Datasets, terminal
     }
 }
 
-/// A value this little outside its bounds is there by rounding.
-const ROUNDING: f64 = 1e-9;
-
 /// What the curator should know about the private values.
 fn remarks(inputs: &Inputs, model: &Model, theta: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
-    // The parameters of a classifier are scaled features times labels: its own remarks are in the file's units.
+    // Files of records have remarks of their own, in their units and by their lines.
     let parameters: &[Parameter] = match model {
-        Model::Svm(_) => &[],
+        Model::Svm(_) | Model::Regression(_) => &[],
         other => other.map().parameters(),
     };
     for (parameter, &value) in parameters.iter().zip(theta) {
         if let Some((low, high)) = parameter.bounds()
-            && (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
+            && is_clipped(value, (low, high))
         {
             remarks.push(format!(
-                "the value of `{}` lies outside its public bounds and is clipped to [{low}, {high}]",
-                parameter.name()
+                "the value of `{}` lies outside its public bounds and is clipped to [{}, {}]",
+                parameter.name(),
+                exact(low),
+                exact(high)
             ));
         }
     }
-    // Records come by the thousand.
+    // Loads come by the thousand.
     if let Some(more) = remarks
         .len()
         .checked_sub(CLIPPED_SHOWN)

@@ -320,7 +320,8 @@ fn the_curator_is_told_of_one_class_and_of_constant_features() {
         (0..40).for_each(|i| csv += &format!("{},{},{}\n", 30 + i, 7, i % 2));
         csv
     };
-    let only = "all records of train.csv are of the positive class: there is nothing to tell apart";
+    let only =
+        "the label `class` is `1` in every record of train.csv: there is nothing to tell apart";
     let clipped = "`wind` is 25 in every record of train.csv once clipped to its bounds: it tells nothing apart, and its weight costs noise";
     let same = "`load` is 7 in every record of train.csv: it tells nothing apart, and its weight costs noise";
     for (name, csv, expected) in [

@@ -14,11 +14,14 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
 }
 
 /// A number for a column of six decimals; in powers of ten where those would hardly show a digit and it is more than
-/// rounding dust.
+/// rounding dust, or where nobody counts the places before the point.
 pub(crate) fn decimals(value: f64, dust: f64) -> String {
     let size = value.abs();
     if size < 1e-3 && size > dust {
         return format!("{value:.5e}");
+    }
+    if size >= 1e9 {
+        return format!("{value:.9e}");
     }
     // No −0.
     format!("{:.6}", if size < 5e-7 { 0.0 } else { value })
@@ -57,6 +60,8 @@ mod tests {
     fn a_column_shows_small_numbers_and_no_dust() {
         assert_eq!(decimals(1.5, 0.0), "1.500000");
         assert_eq!(decimals(-0.001, 0.0), "-0.001000");
+        assert_eq!(decimals(-999_999_999.5, 0.0), "-999999999.500000");
+        assert_eq!(decimals(1.25e99, 0.0), "1.250000000e99");
         assert_eq!(decimals(5.123_456_78e-5, 1e-9), "5.12346e-5");
         assert_eq!(decimals(-1e-13, 1e-9), "0.000000");
         assert_eq!(decimals(5e-4, 1e-3), "0.000500");

@@ -207,9 +207,14 @@ impl CuratorReport {
             for clipped in self.clipped.iter().take(SHOWN) {
                 writeln!(
                     f,
-                    "  {:<28} {:>16.6} counts as {:.6}",
-                    clipped.name, clipped.datum, clipped.counted_as
+                    "  {:<28} {:>16} counts as {}",
+                    clipped.name,
+                    decimals(clipped.datum, 0.0),
+                    decimals(clipped.counted_as, 0.0)
                 )?;
+            }
+            if let Some(more) = self.clipped.len().checked_sub(SHOWN).filter(|m| *m > 0) {
+                writeln!(f, "  … and {more} more (see --json)")?;
             }
         }
         match &self.correction {

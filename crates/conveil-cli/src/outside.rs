@@ -1,0 +1,69 @@
+//! The values of a column outside its public bounds, counted for the curator: they are clipped. Private.
+
+use std::fmt;
+
+use conveil_read::spelling::{counted, quoted};
+use serde::Serialize;
+
+/// How many there are, and the first of them, in the column's own units.
+#[derive(Debug, Serialize)]
+pub(crate) struct Outside {
+    #[serde(rename = "feature")]
+    column: String,
+    bounds: (f64, f64),
+    below: usize,
+    above: usize,
+    first: f64,
+    line: usize,
+}
+
+impl Outside {
+    /// With the first of them, which is still to be counted.
+    pub(crate) fn first(column: &str, bounds: (f64, f64), first: f64, line: usize) -> Self {
+        Outside {
+            column: column.into(),
+            bounds,
+            below: 0,
+            above: 0,
+            first,
+            line,
+        }
+    }
+
+    /// Counts a value that lies outside.
+    pub(crate) fn count(&mut self, value: f64) {
+        match value < self.bounds.0 {
+            true => self.below += 1,
+            false => self.above += 1,
+        }
+    }
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (low, high) = self.bounds;
+        let values = |count| counted(count, "value", "values");
+        let count = match (self.below, self.above) {
+            (below, 0) => format!("{} below", values(below)),
+            (0, above) => format!("{} above", values(above)),
+            (below, above) => format!("{} below and {above} above", values(below)),
+        };
+        write!(
+            f,
+            "{}: {count} the public bounds [{}, {}], clipped to them; the first is {} in line {}",
+            quoted(&self.column),
+            exact(low),
+            exact(high),
+            exact(self.first),
+            self.line
+        )
+    }
+}
+
+/// All digits of a number; in powers of ten where nobody counts the places.
+pub(crate) fn exact(value: f64) -> String {
+    match value.abs() < 1e9 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
+}
