@@ -284,7 +284,10 @@ impl fmt::Display for CuratorReport {
             )?;
             let percent = self
                 .loss_percent
-                .map_or(String::new(), |p| format!("  ({p:.2}%)"));
+                .map_or(String::new(), |p| match p.abs() < 1e9 {
+                    true => format!("  ({p:.2}%)"),
+                    false => format!("  ({p:.1e}%)"),
+                });
             let before = match self.strategy {
                 Strategy::Projected => ", before the projection",
                 Strategy::Program | Strategy::Output => "",
