@@ -4,7 +4,7 @@
 //! The script runs with the interpreter that `CONVEIL_PYTHON` names, with cvxpy and clarabel installed.
 
 use conveil::ask::{Ask, Privacy, Request};
-use conveil::chance::Feasibility;
+use conveil::chance::{Choice, Feasibility};
 use conveil::noise::{Sampler, safe_multiplier};
 use conveil::plan::Plan;
 use conveil::program::{Builder, DataMap, Program};
@@ -41,7 +41,8 @@ fn plan(svm: &Svm) -> Plan<'_> {
         .adjacency(svm.adjacency())
         .privacy(Privacy::gaussian(1.0, 1e-4))
         .sensitivity(Request::RegularisedErm)
-        .feasibility(Feasibility::each(ETA));
+        // The method that the cone program can be written out for.
+        .feasibility(Feasibility::each(ETA).method(Choice::RowByRow(None)));
     Plan::new(svm, ask).expect("a plan")
 }
 
