@@ -28,7 +28,7 @@ fn ask(svm: &Svm, strategy: Strategy) -> Ask {
 /// Solved to a relative gap of 1e-8, or said why not.
 fn answered(plan: &Plan<'_>, theta: &[f64]) -> Result<(), String> {
     match plan.released().at(theta) {
-        Ok(decided) if decided.residuals.worst() <= 1e-8 => Ok(()),
+        Ok(decided) if decided.residuals.gap <= 1e-8 * decided.residuals.gap_scale => Ok(()),
         Ok(decided) => Err(decided.residuals.to_string()),
         Err(error) => Err(error.to_string()),
     }
