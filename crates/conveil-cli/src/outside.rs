@@ -60,6 +60,12 @@ impl fmt::Display for Outside {
     }
 }
 
+/// Whether a value lies outside by more than rounding.
+pub(crate) fn is_clipped(value: f64, (low, high): (f64, f64)) -> bool {
+    const ROUNDING: f64 = 1e-9;
+    (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
+}
+
 /// All digits of a number; in powers of ten where nobody counts the places.
 pub(crate) fn exact(value: f64) -> String {
     match value.abs() < 1e9 {

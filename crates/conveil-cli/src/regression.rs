@@ -12,7 +12,7 @@ use conveil_read::spec::{self, Model, Release, Sensitivity, Spec};
 
 use crate::failure::Failure;
 use crate::inputs::{Inputs, records_of};
-use crate::outside::{Outside, exact};
+use crate::outside::{Outside, exact, is_clipped};
 
 /// The name of the file of regressors, and the public regressors in it.
 pub(crate) fn open(
@@ -188,12 +188,6 @@ pub(crate) fn dataset(
     }
     let remarks = outside.map(|o| format!("{o} of {name}"));
     Ok((values, remarks.into_iter().collect()))
-}
-
-/// Whether a value lies outside by more than rounding.
-pub(crate) fn is_clipped(value: f64, (low, high): (f64, f64)) -> bool {
-    const ROUNDING: f64 = 1e-9;
-    (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
 }
 
 /// Responses up to this size do no harm to a solve.

@@ -1,8 +1,9 @@
 //! `conveil release`: the only verb that lets anything out, and that is the card.
 //!
 //! The order is that of M7: everything public first (spec, plan, files, ledger), then the charge, and only then the
-//! private values. What fails after the charge leaves it spent, and says so. Files of demands and records are read before the
-//! charge, because their rows are counted: one that cannot be read is no dataset. A series is one release after the other.
+//! private values. What fails after the charge leaves it spent, and says so. Files of demands and records are read before
+//! the charge, because their rows are counted: one that cannot be read is no dataset. A series is one release after the
+//! other.
 
 use std::path::{Path, PathBuf};
 

@@ -54,8 +54,8 @@ impl Budget {
         self.promised
     }
 
-    /// The certified probability of infeasibility, 1 where nothing is promised: the sum over the lines; where the promise is for every row by itself,
-    /// the largest that a row has.
+    /// The certified probability of infeasibility, 1 where nothing is promised: the sum over the lines; where the promise
+    /// is for every row by itself, the largest that a row has.
     pub fn certified(&self) -> f64 {
         if !self.promised {
             return 1.0;

@@ -112,37 +112,27 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Err(other) => return Err(other),
     };
     let obstacle = obstacle.filter(|o| !o.rows.is_empty() || unattainable.is_none());
-    let mut thresholds = Vec::new();
-    if feasible
-        && plan
-            .as_ref()
-            .is_ok_and(|p| p.released().has_local_recourse())
-    {
+    let gives_way = (plan.as_ref()).is_ok_and(|p| p.released().has_local_recourse());
+    let mut explanation = Explanation {
+        private: true,
+        feasible,
+        obstacle,
+        unattainable,
+        binding,
+        thresholds: Vec::new(),
+        gives_way: feasible && gives_way,
+    };
+    let thresholds = &mut explanation.thresholds;
+    if explanation.gives_way {
         // A search would find where the solver gives up, and call it an edge.
-        return Ok(Explanation {
-            private: true,
-            feasible,
-            obstacle,
-            unattainable,
-            binding,
-            thresholds,
-            gives_way: true,
-        });
+        return Ok(explanation);
     }
     if !feasible {
         thresholds.extend(widest::universe(map, ask, theta, mode)?);
     }
-    if unattainable.is_some() {
+    if explanation.unattainable.is_some() {
         // Without a scale there is nothing to hold fixed while something else moves.
-        return Ok(Explanation {
-            private: true,
-            feasible,
-            obstacle,
-            unattainable,
-            binding,
-            thresholds,
-            gives_way: false,
-        });
+        return Ok(explanation);
     }
     let epsilon = ask.privacy.map_or(1.0, |p| p.epsilon());
     let declared = match &ask.sensitivity {
@@ -199,15 +189,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         found.last = found.last.map(|factor| factor * delta);
         thresholds.push(found.threshold("sensitivity", delta, false, &note));
     }
-    Ok(Explanation {
-        private: true,
-        feasible,
-        obstacle,
-        unattainable,
-        binding,
-        thresholds,
-        gives_way: false,
-    })
+    Ok(explanation)
 }
 
 /// What became of one value.

@@ -56,7 +56,8 @@ use std::sync::Arc;
 ///
 /// # Guarantee
 /// [`Plan::guarantee`] is final: releasing [`Plan::published`] of Qx̄(θ) + Tζ with this plan's law has the stated privacy,
-/// on the stated basis, and the decision the stated feasibility, provided that the ask was chosen without looking at the data (M1).
+/// on the stated basis, and the decision the stated feasibility, provided that the ask was chosen without looking at the
+/// data (M1).
 #[derive(Debug)]
 pub struct Plan<'m> {
     model: &'m dyn DataMap,
