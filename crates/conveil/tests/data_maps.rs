@@ -286,3 +286,28 @@ fn a_model_around_an_affine_map_is_that_map_and_without_one_all_is_private() {
     let why = "this model says neither which program belongs to a dataset nor that it is affine";
     assert_eq!(message(silent.at(&t)), why);
 }
+
+/// What single additions and products lose is carried along: a cost of many records is off by a rounding of its own size.
+#[test]
+fn a_cost_is_summed_without_loss() {
+    let cost = |terms: &[(f64, f64)]| {
+        let mut m = Builder::new();
+        let x = m.variable("x", 1);
+        for (i, (coefficient, _)) in terms.iter().enumerate() {
+            let theta = m.parameter(&format!("t{i}"));
+            m.minimize(*coefficient * (theta * x.at(0)));
+        }
+        m.between("range", 0.0, x.at(0), 1.0);
+        let theta: Vec<f64> = terms.iter().map(|t| t.1).collect();
+        m.build_map().unwrap().at(&theta).unwrap().q()[0]
+    };
+    assert_eq!(cost(&[(1.0, 1e16), (1.0, 1.5), (1.0, -1e16)]), 1.5);
+    // 3 × 0.1 and 0.3 as they are stored differ by 2⁻⁵⁵; the rounded product is off by twice that.
+    assert_eq!(cost(&[(0.1, 3.0), (-1.0, 0.3)]), 0.5f64.powi(55));
+    assert_ne!(0.1 * 3.0 - 0.3, 0.5f64.powi(55));
+    let many: Vec<(f64, f64)> = [(1.0, 1.0)]
+        .into_iter()
+        .chain(vec![(1.0, 1e-17); 10_000])
+        .collect();
+    assert_eq!(cost(&many), 1.0 + 1e-13);
+}

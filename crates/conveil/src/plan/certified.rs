@@ -1,6 +1,7 @@
 //! Certificates inside a plan: which map is solved, what every solve must be proven to, and the noise that follows.
 
-use super::{ReleasedMap, Skeleton};
+use super::ReleasedMap;
+use super::skeleton::{MADE_UP, Skeleton};
 use crate::ask::{Ask, Privacy};
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
@@ -91,7 +92,7 @@ impl Certified {
         if let Certified::Envelope(envelope) = self {
             return envelope.public_data();
         }
-        let mut sampler = Sampler::new(super::MADE_UP, 0);
+        let mut sampler = Sampler::new(MADE_UP, 0);
         let draw = |p: &crate::program::Parameter, u: f64| match (p.nominal_value(), p.bounds()) {
             (Some(nominal), _) => nominal,
             (None, Some((low, high))) if p.is_two_valued() => [low, high][usize::from(u < 0.5)],

@@ -7,18 +7,20 @@ mod definite;
 mod expression;
 mod frame;
 mod meaning;
+mod parameter;
 mod saved;
 mod sparse;
 
 pub use builder::Builder;
 pub(crate) use cone::norm;
 pub use cone::{Against, Cone};
-pub use data::{AffineMap, DataMap, GeneralMap, Location, Parameter, Place, PrivateParts};
+pub use data::{AffineMap, DataMap, GeneralMap, PrivateParts};
 pub(crate) use definite::smallest_eigenvalue_is_nonnegative;
 pub use expression::{Affine, ParameterHandle, VariableHandle};
 pub use frame::Frame;
 pub(crate) use frame::power_of_two;
 pub use meaning::{Decision, HeldTo, Meaning, Part, Quantity, Reading, Subject, Sum, Term};
+pub use parameter::{Location, Parameter, Place};
 pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 

@@ -5,6 +5,7 @@ mod check;
 mod clarabel;
 mod framed;
 mod hinge;
+mod interior;
 mod losses;
 mod sharpen;
 mod sum;
