@@ -122,11 +122,7 @@ pub(crate) fn explain(
         let _spinner = terminal.progress("explaining");
         terminal.stage("explain", || plan::explain(model.map(), &ask, &theta))
     };
-    let mut explanation = explanation.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
-    if let Model::Svm(_) = model {
-        // The margin of every record that counts has the same price, its share 1/N of the loss: they tell nothing.
-        explanation.binding.clear();
-    }
+    let explanation = explanation.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
     terminal.show(&explanation)?;
     terminal.say_timings();
     Ok(())

@@ -112,15 +112,16 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Err(other) => return Err(other),
     };
     let obstacle = obstacle.filter(|o| !o.rows.is_empty() || unattainable.is_none());
-    let gives_way = (plan.as_ref()).is_ok_and(|p| p.released().has_local_recourse());
+    let gives_way = feasible && (plan.as_ref()).is_ok_and(|p| p.released().has_local_recourse());
     let mut explanation = Explanation {
         private: true,
         feasible,
         obstacle,
         unattainable,
-        binding,
+        // The margin of every loss that counts has the same price, its cost: they tell nothing.
+        binding: if gives_way { Vec::new() } else { binding },
         thresholds: Vec::new(),
-        gives_way: feasible && gives_way,
+        gives_way,
     };
     let thresholds = &mut explanation.thresholds;
     if explanation.gives_way {
