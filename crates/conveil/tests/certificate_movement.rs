@@ -4,10 +4,10 @@
 mod certifying;
 mod common;
 
-use certifying::{blend, holds, regression, regression_ask};
-use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
+use certifying::{blend, blend_ask, classifier, classifier_ask, holds, regression, regression_ask};
+use conveil::ask::{Adjacency, Ask, Privacy, Request};
 use conveil::plan::Plan;
-use conveil::program::{AffineMap, Builder, DataMap};
+use conveil::program::DataMap;
 
 #[test]
 fn strongly_convex_answers_move_by_at_most_their_bound() {
@@ -98,28 +98,6 @@ fn leverage_and_shape_are_as_in_the_formula() {
     assert!(plan(false) > 1.5 * shaped);
 }
 
-/// A support vector machine on bounded features: rows of the hinge and of its sign for every record.
-fn classifier(records: usize, lambda: f64) -> AffineMap {
-    let mut m = Builder::new();
-    let w = m.variable("w", 2);
-    let b = m.variable("intercept", 1);
-    let z = m.witness("slack", records);
-    m.minimize((1.0 / records as f64) * z.sum());
-    for j in 0..3 {
-        m.quadratic(j, j, 2.0 * lambda);
-    }
-    for i in 0..records {
-        // θ = label times (feature, 1): what the hinge sees.
-        let x = m.parameter_within(&format!("x{i}"), -1.0, 1.0);
-        let y = m.parameter_within(&format!("y{i}"), -1.0, 1.0);
-        let l = m.parameter_within(&format!("label{i}"), -1.0, 1.0);
-        let margin = x * w.at(0) + y * w.at(1) + l * b.at(0);
-        m.at_most(&format!("hinge {i}"), 1.0, margin + z.at(i));
-        m.at_most(&format!("sign {i}"), 0.0, z.at(i));
-    }
-    m.build_map().unwrap()
-}
-
 #[test]
 fn replacing_a_record_moves_the_weights_by_at_most_their_bound() {
     let (records, lambda) = (6, 0.5);
@@ -128,12 +106,7 @@ fn replacing_a_record_moves_the_weights_by_at_most_their_bound() {
         (Privacy::gaussian(1.0, 0.1), 1.0),
         (Privacy::laplace(1.0), 3f64.sqrt()),
     ] {
-        let ask = Ask::new(Query::Variables(vec!["w".into(), "intercept".into()]))
-            .adjacency(Adjacency::OneRecord { len: 3 })
-            .privacy(privacy)
-            .sensitivity(Request::RegularisedErm)
-            .feasible(0.9);
-        let plan = Plan::new(&map, ask).unwrap();
+        let plan = Plan::new(&map, classifier_ask(privacy)).unwrap();
         // L/(λN) with L = ‖(1, 1, 1)‖, times √3 for ℓ₁.
         let formula = right * 3f64.sqrt() / (lambda * records as f64);
         let bound = plan.guarantee().sensitivity();
@@ -151,13 +124,8 @@ fn the_bound_of_regularised_risk_is_attained() {
     // Everyone agrees, then one record turns round: with λ so large that every hinge is active the movement is L/(λN).
     let (records, lambda) = (4, 4.0);
     let map = classifier(records, lambda);
-    let ask = Ask::new(Query::Variables(vec!["w".into(), "intercept".into()]))
-        .adjacency(Adjacency::OneRecord { len: 3 })
-        .privacy(Privacy::gaussian(1.0, 0.1))
-        .sensitivity(Request::RegularisedErm)
-        .feasible(0.9);
     // Without noise in the way: a generous budget makes the noise-aware hinge the plain one.
-    let plan = Plan::new(&map, ask.privacy(Privacy::gaussian(50.0, 0.1))).unwrap();
+    let plan = Plan::new(&map, classifier_ask(Privacy::gaussian(50.0, 0.1))).unwrap();
     let theta = vec![1.0; 3 * records];
     let mut other = theta.clone();
     other[..3].fill(-1.0);
@@ -185,12 +153,7 @@ fn values_at_private_prices_move_by_at_most_the_radius() {
         Adjacency::L1 { alpha: 0.2 },
         Adjacency::L2 { alpha: 0.2 },
     ] {
-        let ask = Ask::cost()
-            .adjacency(adjacency)
-            .privacy(Privacy::laplace(1.0))
-            .sensitivity(Request::Radius)
-            .feasible(0.9);
-        let plan = Plan::new(&map, ask).unwrap();
+        let plan = Plan::new(&map, blend_ask(adjacency)).unwrap();
         // One entry: at most 6 units of a stock, of the first 3.
         if let Adjacency::OneEntry { alpha } = adjacency {
             let bound = plan.guarantee().sensitivity();

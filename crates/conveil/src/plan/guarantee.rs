@@ -14,8 +14,23 @@ use std::fmt;
 pub struct Basis {
     kind: Kind,
     statement: String,
-    /// The map is defined for every dataset: that an answer was produced tells nothing.
+    /// The map has a value for every dataset: a sentence about mathematics, whatever a solver does.
     defined_everywhere: bool,
+    /// What is asked of a solve: a sentence about arithmetic, whatever the map is.
+    solves: Solves,
+}
+
+/// What is asked of every solve before its answer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Solves {
+    /// Residuals and gap are checked, and nothing is proven.
+    Checked,
+    /// Proven to lie within the public tolerance, over public bounds on every variable.
+    Proven,
+    /// The same, but some variable has no public bounds: a proof may be out of reach on some data, however good the
+    /// arithmetic is.
+    ProvenWhereBounded,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,12 +62,17 @@ impl Basis {
             kind,
             statement: certificate.statement(),
             defined_everywhere: certificate.defined_everywhere(),
+            solves: match certificate.is_declared() {
+                true => Solves::Checked,
+                false => Solves::Proven,
+            },
         }
     }
 
     pub(super) fn sampled(request: &Sampled, calibrated: &Calibrated) -> Self {
         Basis {
             defined_everywhere: false,
+            solves: Solves::Checked,
             kind: Kind::Sampled {
                 gamma: request.gamma,
                 beta: request.beta,
@@ -73,6 +93,7 @@ impl Basis {
     pub(super) fn paper(calibrated_to: String) -> Self {
         Basis {
             defined_everywhere: false,
+            solves: Solves::Checked,
             kind: Kind::PaperMode,
             statement: format!(
                 "calibrated to {calibrated_to}, not to the map that is released; the real ε can be many times larger"
@@ -80,13 +101,24 @@ impl Basis {
         }
     }
 
-    /// Whether an answer is produced for every dataset or for none.
+    /// Whether the released map has a value for every dataset: a theorem about the program, not about the solver.
+    ///
+    /// # Guarantee
+    /// Where this holds the bound on the sensitivity holds along every path between two datasets, so a claim about
+    /// neighbours gives one about datasets farther apart (M16). Each certificate says why it holds for its map. Test:
+    /// `what_is_defined_everywhere_moves_by_m_times_the_bound_over_m_steps`.
     pub fn is_defined_everywhere(&self) -> bool {
         self.defined_everywhere
     }
 
-    pub(super) fn not_everywhere(&mut self) {
-        self.defined_everywhere = false;
+    /// Whether every solve must be proven to lie within a public tolerance. One that is not makes no answer, whatever
+    /// the map's value is; that this happens on no dataset is assumed.
+    pub fn solves_are_proven(&self) -> bool {
+        self.solves != Solves::Checked
+    }
+
+    pub(super) fn with_unbounded_variables(&mut self) {
+        self.solves = Solves::ProvenWhereBounded;
     }
 
     /// What an audit found, beside a claim that nothing supports.
@@ -222,6 +254,11 @@ impl Guarantee {
         &self.basis
     }
 
+    /// Whether the released map has a value for every dataset ([`Basis::is_defined_everywhere`]).
+    pub fn is_defined_everywhere(&self) -> bool {
+        self.basis.is_defined_everywhere()
+    }
+
     /// Δ, before lattice rounding is added.
     pub fn sensitivity(&self) -> f64 {
         self.sensitivity
@@ -250,10 +287,10 @@ impl Guarantee {
         };
         let adjacency = self.adjacency.map_or(String::new(), |a| a.to_string());
         let claim = if self.basis.is_private() {
-            let given = if self.basis.defined_everywhere {
-                ""
-            } else {
-                ", given that an answer was produced"
+            let everywhere = self.basis.defined_everywhere;
+            let given = match everywhere && self.basis.solves == Solves::Proven {
+                true => "",
+                false => ", given that an answer was produced",
             };
             format!("differential privacy with {parameters} between {adjacency}{given}")
         } else {
@@ -312,12 +349,15 @@ impl Guarantee {
     /// What the claims take for granted.
     pub fn assumptions(&self) -> String {
         let fixed = "everything that was asked for was fixed without looking at the private data";
-        match self.basis.is_private() && self.basis.defined_everywhere {
-            // Whether the arithmetic of a solve suffices is not a theorem.
-            true => format!(
-                "{fixed}; a solve that cannot be proven makes no answer, and that this does not happen is assumed too"
+        // Whether the arithmetic of a solve suffices is not a theorem.
+        match self.basis.solves {
+            Solves::Checked => fixed.into(),
+            Solves::Proven => format!(
+                "{fixed}; a solve that cannot be proven makes no answer, and that this happens on no dataset is assumed too"
             ),
-            false => fixed.into(),
+            Solves::ProvenWhereBounded => format!(
+                "{fixed}; a solve that cannot be proven makes no answer, and it may happen on some datasets only, because some variable has no public bounds"
+            ),
         }
     }
 

@@ -64,7 +64,7 @@ impl<'m> Skeleton<'m> {
         if matches!(ask.sensitivity, Some(Request::Radius)) {
             let shape = shape_of(ask, map, None, 1)?;
             let unit = shape.row(0)[0].abs();
-            let radius = Radius::new(map, &ask.query, &ask.risk, adjacency, unit, &ask.settings)?;
+            let radius = Radius::new(map, ask, adjacency, unit)?;
             let priced: Arc<dyn DataMap + 'm> = Arc::new(radius.map().clone());
             let query = radius.query().clone();
             let rule = rule_of(ask, &*priced, &query, &shape)?;
@@ -129,7 +129,7 @@ impl<'m> Skeleton<'m> {
                     curvature,
                     metric,
                     &skeleton.rule,
-                    &ask.risk,
+                    ask,
                     adjacency,
                     norm,
                 )?));
@@ -195,9 +195,8 @@ impl<'m> Skeleton<'m> {
             let (released, certified) = self.certified(ask, privacy, certified)?;
             let certificate = certified.certificate();
             let mut basis = Basis::certificate(certificate);
-            // A variable without bounds can make a proof fail on some data and not on others.
             if !released.is_bounded() {
-                basis.not_everywhere();
+                basis.with_unbounded_variables();
             }
             return Ok((released, basis, certificate.bound()));
         }

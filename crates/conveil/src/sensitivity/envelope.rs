@@ -24,7 +24,8 @@ const CORRECTION: &str = "size of the correction";
 ///
 /// # Guarantee
 /// |v_π(θ) − v_π(θ')| ≤ π‖θ − θ'‖, for the chance-constrained value at any noise scale, and for the smallest of several
-/// such values (M8a, M5a). The program is feasible for every dataset or for none.
+/// such values (M8a, M5a). The program is feasible for every dataset or for none, since θ̃ stays where it is and t takes
+/// up the difference; its value is then finite for every dataset or for none, by the bound itself.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     map: AffineMap,

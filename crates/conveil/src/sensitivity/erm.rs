@@ -7,11 +7,10 @@ use super::Certificate;
 use super::curvature::Curvature;
 use super::envelope::solver_text;
 use super::metric::{CurvedBound, Metric};
-use crate::ask::{Adjacency, Norm};
+use crate::ask::{Adjacency, Ask, Norm, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::{AffineMap, Cone, DataMap, Place};
-use crate::risk::Risk;
+use crate::program::{AffineMap, Cone, DataMap, Holds, Place};
 use crate::rule::{RowRule, Rule};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,9 +20,15 @@ use std::sync::Arc;
 /// # Guarantee
 /// The weights move by at most twice the largest Lipschitz constant of one record's loss, in P and P⁻¹, at every noise
 /// scale: noise changes a loss, but not how fast it grows with the mean weights.
+///
+/// The map is defined for every dataset as soon as it is for one. Every row with data has a slack that only relaxes it,
+/// so a loss is finite for every dataset or for none (whether its dual is feasible depends on the slacks' own
+/// coefficients, which are public), and what else binds the weights is public. Not so where a row with data holds
+/// *always*: then the recourse of its slack must match the data exactly.
 #[derive(Clone, Debug)]
 pub struct RegularisedErm {
     curved: CurvedBound,
+    everywhere: bool,
     records: usize,
     lipschitz: f64,
 }
@@ -42,7 +47,7 @@ impl RegularisedErm {
         curvature: Option<Arc<Curvature>>,
         metric: Option<Metric>,
         rule: &Rule,
-        risk: &Risk,
+        ask: &Ask,
         adjacency: &Adjacency,
         norm: Norm,
     ) -> Result<Self> {
@@ -70,7 +75,7 @@ impl RegularisedErm {
                 "a query of the weights, and a regulariser on every one of them",
             );
         };
-        if !risk.is_expectation() {
+        if !ask.risk.is_expectation() {
             return refuse(
                 "the objective is not the expected one",
                 "the expected objective",
@@ -96,7 +101,9 @@ impl RegularisedErm {
                 "a declared sensitivity",
             );
         }
+        let exact = ask.strategy == Strategy::Program && losses.has_exact_rows(affine);
         Ok(RegularisedErm {
+            everywhere: !exact,
             curved: CurvedBound::new(curvature, &metric, norm, (stretch * reach, reach)),
             records: affine.len() / len.max(1),
             lipschitz,
@@ -138,6 +145,10 @@ impl Certificate for RegularisedErm {
 
     fn norm(&self) -> Norm {
         self.curved.norm
+    }
+
+    fn defined_everywhere(&self) -> bool {
+        self.everywhere
     }
 }
 
@@ -236,6 +247,14 @@ impl Losses {
         Ok(Losses { rows, private })
     }
 
+    /// Whether a loss holds whatever the noise is.
+    fn has_exact_rows(&self, affine: &AffineMap) -> bool {
+        let exact = (affine.template().constraints().iter()).filter(|c| c.holds() == Holds::Always);
+        let exact: Vec<_> = exact.map(|c| c.range()).collect();
+        let mut rows = self.rows.values().flatten();
+        rows.any(|i| exact.iter().any(|range| range.contains(i)))
+    }
+
     /// The largest constant L with |φᵢ(w) − φᵢ(w')| ≤ L‖w − w'‖ in P, over records and over all admissible data.
     fn largest_constant(&self, affine: &AffineMap, curvature: &Curvature) -> Result<f64> {
         let program = affine.template();
@@ -272,9 +291,6 @@ impl Losses {
                         None => {}
                     }
                 }
-                if sizes.iter().all(|s| s.1 == 0.0) {
-                    continue;
-                }
                 let Some((j, c)) = slack else {
                     return refuse(
                         format!(
@@ -284,6 +300,9 @@ impl Losses {
                         "a slack variable with a cost in every row that holds data",
                     );
                 };
+                if sizes.iter().all(|s| s.1 == 0.0) {
+                    continue;
+                }
                 let triangle: f64 = sizes.iter().map(|&(k, s)| s * units[k]).sum();
                 let all: Vec<f64> = sizes.iter().map(|s| s.1).collect();
                 let growth = triangle.min(crate::program::norm(&all) / weakest);

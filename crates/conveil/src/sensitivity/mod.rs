@@ -57,7 +57,8 @@ pub trait Certificate: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether the map is defined for every dataset, so that the status tells nothing.
+    /// Whether the map has a value for every dataset as soon as it has one for some: a theorem about the program,
+    /// whatever a solver makes of it. A plan solves on made-up data before it claims anything.
     fn defined_everywhere(&self) -> bool {
         false
     }

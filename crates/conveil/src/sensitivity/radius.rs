@@ -8,14 +8,13 @@ use super::Certificate;
 use super::envelope::solver_text;
 use super::intervals::Intervals;
 use super::precision::{Measure, Precision, Solver};
-use crate::ask::{Adjacency, Norm, Query, ResolvedQuery};
+use crate::ask::{Adjacency, Ask, Norm, Query, ResolvedQuery, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Place, Program, Sparse,
     Stage,
 };
-use crate::risk::Risk;
 use crate::solve::{Outcome, Settings, solve};
 
 /// Up to this many parameters the radius is found by solving, two programs each; above, from the variables' bounds.
@@ -34,6 +33,9 @@ fn refuse<T>(why: impl Into<String>, instead: &str) -> Result<T> {
 ///
 /// # Guarantee
 /// |v(q) − v(q')| ≤ max |(q − q')'x| over the public feasible set, for neighbours.
+///
+/// With noise on the answer the map is defined for every dataset as soon as it is for one, by that bound itself. With
+/// noise in the program it is not: the decision must take up the noise through its private cost, c'X = 1.
 #[derive(Clone, Debug)]
 pub struct Radius {
     map: AffineMap,
@@ -42,6 +44,7 @@ pub struct Radius {
     solver: f64,
     /// What one unit of the objective is in T⁻¹ times the answer.
     unit: f64,
+    everywhere: bool,
 }
 
 impl Radius {
@@ -49,11 +52,9 @@ impl Radius {
     /// constraint holds with noise, the set is bounded in the directions that the data price.
     pub(crate) fn new(
         map: &dyn DataMap,
-        query: &Query,
-        risk: &Risk,
+        ask: &Ask,
         adjacency: &Adjacency,
         scale_of_answer: f64,
-        settings: &Settings,
     ) -> Result<Self> {
         let Some(affine) = map.affine() else {
             return refuse(
@@ -75,7 +76,7 @@ impl Radius {
                 );
             }
         }
-        if *query != Query::Cost {
+        if ask.query != Query::Cost {
             return refuse(
                 "what is released is not the optimal value",
                 "release = \"cost\"",
@@ -87,7 +88,7 @@ impl Radius {
                 "a certificate by strong convexity for a query of the variables",
             );
         }
-        if !risk.is_expectation() {
+        if !ask.risk.is_expectation() {
             return refuse(
                 "the released cost is the optimal value plus a constant for the expected cost only",
                 "the expected cost",
@@ -110,7 +111,7 @@ impl Radius {
             );
         }
         priced_row(affine).validate(map)?;
-        let each = radii(affine, settings)?;
+        let each = radii(affine, &ask.settings)?;
         let reach = match adjacency {
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
                 alpha * each.iter().copied().fold(0.0, f64::max)
@@ -136,6 +137,7 @@ impl Radius {
             bound: reach / scale_of_answer,
             solver: 0.0,
             unit: 1.0 / scale_of_answer,
+            everywhere: ask.strategy != Strategy::Program,
         })
     }
 
@@ -180,6 +182,10 @@ impl Certificate for Radius {
 
     fn norm(&self) -> Norm {
         Norm::L1
+    }
+
+    fn defined_everywhere(&self) -> bool {
+        self.everywhere
     }
 }
 

@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// # Guarantee
 /// With g = P^{-1/2}(q − q'), the mean decision moves by a y with ‖y − g/2‖ ≤ ‖g‖/2 in the coordinates of P^{1/2}: it is
 /// the proximal point of a public convex function (the objective of the recourse and every constraint are public).
+///
+/// The map is defined for every dataset as soon as it is for one: the public function is then finite somewhere and,
+/// being convex, above a linear one; with the quadratic cost it has one proximal point at every q.
 #[derive(Clone, Debug)]
 pub struct StrongConvexity(CurvedBound);
 
@@ -104,6 +107,10 @@ impl Certificate for StrongConvexity {
 
     fn norm(&self) -> Norm {
         self.0.norm
+    }
+
+    fn defined_everywhere(&self) -> bool {
+        true
     }
 }
 

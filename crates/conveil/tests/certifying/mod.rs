@@ -219,3 +219,41 @@ pub fn blend() -> AffineMap {
     m.at_most("mix", x.at(0), 3.0);
     m.build_map().unwrap()
 }
+
+/// A support vector machine on bounded features: rows of the hinge and of its sign for every record.
+pub fn classifier(records: usize, lambda: f64) -> AffineMap {
+    let mut m = Builder::new();
+    let w = m.variable("w", 2);
+    let b = m.variable("intercept", 1);
+    let z = m.witness("slack", records);
+    m.minimize((1.0 / records as f64) * z.sum());
+    for j in 0..3 {
+        m.quadratic(j, j, 2.0 * lambda);
+    }
+    for i in 0..records {
+        // θ = label times (feature, 1): what the hinge sees.
+        let x = m.parameter_within(&format!("x{i}"), -1.0, 1.0);
+        let y = m.parameter_within(&format!("y{i}"), -1.0, 1.0);
+        let l = m.parameter_within(&format!("label{i}"), -1.0, 1.0);
+        let margin = x * w.at(0) + y * w.at(1) + l * b.at(0);
+        m.at_most(&format!("hinge {i}"), 1.0, margin + z.at(i));
+        m.at_most(&format!("sign {i}"), 0.0, z.at(i));
+    }
+    m.build_map().unwrap()
+}
+
+pub fn classifier_ask(privacy: Privacy) -> Ask {
+    Ask::new(Query::Variables(vec!["w".into(), "intercept".into()]))
+        .adjacency(Adjacency::OneRecord { len: 3 })
+        .privacy(privacy)
+        .sensitivity(Request::RegularisedErm)
+        .feasible(0.9)
+}
+
+pub fn blend_ask(adjacency: Adjacency) -> Ask {
+    Ask::cost()
+        .adjacency(adjacency)
+        .privacy(Privacy::laplace(1.0))
+        .sensitivity(Request::Radius)
+        .feasible(0.9)
+}
