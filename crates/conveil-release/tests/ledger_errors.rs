@@ -24,6 +24,7 @@ fn impatient(largest_bytes: Option<u64>) -> Settings {
     Settings {
         patience: Duration::from_millis(50),
         largest_bytes,
+        ..Settings::default()
     }
 }
 

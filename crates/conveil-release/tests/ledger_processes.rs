@@ -35,7 +35,7 @@ fn say(line: &str) {
     let _ = out.flush();
 }
 
-/// Plays one racer: for each dataset it is told, tries to take the rest of its budget.
+/// Plays one racer: for each file and dataset it is told, tries to take the rest of the budget.
 #[test]
 fn racer() {
     let Some(file) = std::env::var_os(FILE) else {
@@ -45,10 +45,13 @@ fn racer() {
         patience: Duration::from_secs(60),
         ..Settings::default()
     };
-    let mut ledger = Ledger::open_with(file, &settings).unwrap();
+    let folder = Path::new(&file);
     say("ready");
-    for dataset in std::io::stdin().lines() {
-        match ledger.charge(&dataset.unwrap(), &laplace(0.6)) {
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let (name, dataset) = line.split_once(' ').unwrap();
+        let mut ledger = Ledger::open_with(folder.join(name), &settings).unwrap();
+        match ledger.charge(dataset, &laplace(0.6)) {
             Ok(receipt) => say(&format!("won {} {}", receipt.id(), receipt.head())),
             Err(error) if error.is_over_budget() => say("over"),
             Err(error) => say(&format!("error {error}")),
@@ -59,11 +62,11 @@ fn racer() {
 #[test]
 fn two_processes_never_both_get_the_last_budget() {
     const ROUNDS: usize = 1000;
+    // A charge checks all of its file, so that many rounds in one file take long.
+    const ROUNDS_PER_FILE: usize = 50;
     let scratch = Scratch::fast();
-    let path = scratch.file("b.sqlite");
     let budget = Budget::new(1.0, 0.0).unwrap();
-    Ledger::init(&path, NAME, &budget).unwrap();
-    let mut racers = [0, 1].map(|_| child("racer", &path));
+    let mut racers = [0, 1].map(|_| child("racer", scratch.path()));
     let mut said = racers
         .each_mut()
         .map(|racer| BufReader::new(racer.stdout.take().unwrap()).lines());
@@ -73,12 +76,15 @@ fn two_processes_never_both_get_the_last_budget() {
     }
     let mut won = [0, 0];
     for round in 0..ROUNDS {
+        let file = format!("{}.sqlite", round / ROUNDS_PER_FILE);
+        let path = scratch.file(&file);
         let dataset = format!("round {round}");
         let mut ledger = Ledger::init(&path, &dataset, &budget).unwrap();
         ledger.charge(&dataset, &laplace(0.4)).unwrap();
         for racer in &mut racers {
             let stdin = racer.stdin.as_mut().unwrap();
-            stdin.write_all(format!("{dataset}\n").as_bytes()).unwrap();
+            let line = format!("{file} {dataset}\n");
+            stdin.write_all(line.as_bytes()).unwrap();
         }
         let answers = said.each_mut().map(|lines| lines.next().unwrap().unwrap());
         let winner = answers
@@ -96,10 +102,10 @@ fn two_processes_never_both_get_the_last_budget() {
         assert!(racer.wait().unwrap().success());
     }
     assert!(won[0] > 0 && won[1] > 0, "no race took place: {won:?}");
-    assert_eq!(
-        Ledger::open(&path).unwrap().verify(None).unwrap().len(),
-        ROUNDS + 1
-    );
+    for file in 0..ROUNDS / ROUNDS_PER_FILE {
+        let ledger = Ledger::open(scratch.file(&format!("{file}.sqlite"))).unwrap();
+        assert_eq!(ledger.verify(None).unwrap().len(), ROUNDS_PER_FILE);
+    }
 }
 
 /// Plays a process that charges until it is killed, and prints each receipt.

@@ -68,6 +68,12 @@ pub enum Error {
         /// How long this process waited.
         waited: Duration,
     },
+    /// The work was interrupted before anything was charged.
+    #[error("interrupted while waiting for {}; nothing was charged", file.display())]
+    Interrupted {
+        /// The ledger.
+        file: PathBuf,
+    },
     /// The file, or its folder, cannot be written.
     #[error("{} cannot be written: {why}", file.display())]
     ReadOnly {
@@ -75,6 +81,22 @@ pub enum Error {
         file: PathBuf,
         /// What stands in the way.
         why: String,
+    },
+    /// More than one path leads to the file.
+    #[error("{} can be reached by more than one path: {why}\n  because the journal of an unfinished charge lies beside the path that was used, and a process on another path would not find it\n  instead: {instead}", file.display())]
+    TwoPaths {
+        /// The ledger.
+        file: PathBuf,
+        /// The other path, as far as it can be seen.
+        why: String,
+        /// What would leave one path.
+        instead: String,
+    },
+    /// A process ended while it wrote, and this one may not undo what it left.
+    #[error("a process ended while it wrote to {file}, and undoing its unfinished charge takes writing the file and its folder, which this user may not do\n  instead: run `conveil ledger verify {file}` as a user who may; that charge was never made, and no card was printed for it", file = file.display())]
+    Unfinished {
+        /// The ledger.
+        file: PathBuf,
     },
     /// There is no room for another row.
     #[error("no room to write {}: the disk or the file's limit is full; nothing was charged", file.display())]

@@ -1,9 +1,9 @@
 //! The ledger in its file: SQLite, one file, one transaction per charge.
 
 use super::history::{Entry, History, check_name, unknown};
-use super::place::{Place, Settings};
+use super::place::{Access, Place, Settings};
 use super::{Account, Basis, Budget, Charge, Charges, Error, Head, Receipt, Result, rows, schema};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 
@@ -15,10 +15,13 @@ use std::path::Path;
 /// - Of processes that race for the same budget, no two get it: each charge reads, decides and writes under one lock.
 /// - An error leaves the history as it was. (Where the disk fails in the midst of a commit, the charge may count without
 ///   a receipt; never the reverse.)
-/// - Every charge and account first checks the whole chain, so a tampered file is refused rather than added to.
+/// - Every charge first checks, under its lock, what [`Ledger::verify`] checks: pages, tables, all chains, no charge
+///   without a budget. So a damaged or tampered file is refused rather than added to.
+/// - The file is refused where more than one path is seen to lead to it, when it is opened and again under each lock.
 ///
 /// Assumes a file system whose locks and flushes work. Tests: `two_processes_never_both_get_the_last_budget`,
-/// `killed_processes_leave_no_receipt_without_a_charge`, `tampered_rows_are_named`.
+/// `killed_processes_leave_no_receipt_without_a_charge`, `tampered_rows_are_named`,
+/// `no_flipped_bit_lets_a_charge_over_budget`, `a_second_name_is_refused`.
 #[derive(Debug)]
 pub struct Ledger {
     connection: Connection,
@@ -41,7 +44,7 @@ impl Ledger {
         let path = path.as_ref();
         check_name(dataset)?;
         let made = Place::make(path)?;
-        let outcome = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, settings)
+        let outcome = Ledger::connect(path, Access::Write, settings)
             .and_then(|ledger| ledger.with_budget(dataset, budget));
         // A file that holds nothing may go again; a process that has it open meanwhile is told by SQLite that it moved.
         if made && outcome.is_err() && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
@@ -57,16 +60,16 @@ impl Ledger {
 
     /// [`Ledger::open`] with settings.
     pub fn open_with(path: impl AsRef<Path>, settings: &Settings) -> Result<Ledger> {
-        Ledger::connect(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE, settings)?.checked()
+        Ledger::connect(path.as_ref(), Access::Write, settings)?.checked()
     }
 
-    /// Opens an existing ledger for accounts, exports and verification only.
+    /// Opens an existing ledger for accounts, exports and verification only. What a process left unfinished is undone
+    /// first, where the file may be written.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Ledger> {
-        let access = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        Ledger::connect(path.as_ref(), access, &Settings::default())?.checked()
+        Ledger::connect(path.as_ref(), Access::Read, &Settings::default())?.checked()
     }
 
-    fn connect(path: &Path, access: OpenFlags, settings: &Settings) -> Result<Ledger> {
+    fn connect(path: &Path, access: Access, settings: &Settings) -> Result<Ledger> {
         let (place, connection) = Place::connect(path, access, settings)?;
         Ok(Ledger { connection, place })
     }
@@ -76,15 +79,15 @@ impl Ledger {
         Ok(self)
     }
 
-    fn with_budget(mut self, dataset: &str, budget: &Budget) -> Result<Ledger> {
+    fn with_budget(self, dataset: &str, budget: &Budget) -> Result<Ledger> {
         let place = &self.place;
         let failed = |error| place.failed(&error);
-        let writing = begin(&mut self.connection, place)?;
+        let writing = place.lock(&self.connection)?;
         if schema::is_empty(&writing).map_err(failed)? {
             schema::create(&writing).map_err(failed)?;
         }
-        schema::check(&writing, place)?;
-        if let Some(history) = rows::budget(&writing, place, dataset)? {
+        let histories = sound(&writing, place)?;
+        if let Some(history) = histories.iter().find(|h| h.dataset() == dataset) {
             return Err(Error::AlreadyInitialised {
                 file: place.file.clone(),
                 dataset: dataset.into(),
@@ -131,19 +134,9 @@ impl Ledger {
     /// Checks file, schema and every chain, and names the first row that is wrong. With a dataset and the head on one of
     /// its cards, also checks that the history still holds that charge: rows cut off its end are found in no other way.
     pub fn verify(&self, card: Option<(&str, &Head)>) -> Result<Vec<Account>> {
-        let sound: String = self
-            .connection
-            .pragma_query_value(None, "integrity_check", |row| row.get(0))
-            .map_err(|error| self.place.failed(&error))?;
-        if sound != "ok" {
-            return Err(self.place.not_a_ledger(sound));
-        }
-        let histories = self.histories()?;
+        let histories = self.reading(|connection| sound(connection, &self.place))?;
         if let Some((dataset, head)) = card {
-            let Some(history) = histories.iter().find(|h| h.dataset() == dataset) else {
-                let known: Vec<String> = histories.iter().map(|h| h.dataset().into()).collect();
-                return Err(unknown(&self.place.file, dataset, &known));
-            };
+            let history = find(&histories, dataset, &self.place)?;
             let mut heads = history.entries().iter().map(|entry| &entry.head);
             if history.genesis() != head && !heads.any(|known| known == head) {
                 let row = format!("after charge {}", history.entries().len());
@@ -205,13 +198,13 @@ impl Ledger {
     ) -> Result<Receipt> {
         let place = &self.place;
         let failed = |error| place.failed(&error);
-        let writing = begin(&mut self.connection, place)?;
-        schema::check(&writing, place)?;
-        let history = rows::history(&writing, place, dataset)?;
-        let entry = admit(&history)?;
+        let writing = place.lock(&self.connection)?;
+        let histories = sound(&writing, place)?;
+        let history = find(&histories, dataset, place)?;
+        let entry = admit(history)?;
         rows::insert_charge(&writing, dataset, &entry).map_err(failed)?;
         writing.commit().map_err(failed)?;
-        Ok(Receipt::new(&history, &entry, true))
+        Ok(Receipt::new(history, &entry, true))
     }
 }
 
@@ -225,9 +218,24 @@ impl Charges for Ledger {
     }
 }
 
-/// Takes the write lock at once, so that nothing read under it can change; dropped, the transaction is undone.
-fn begin<'c>(connection: &'c mut Connection, place: &Place) -> Result<Transaction<'c>> {
-    connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|error| place.failed(&error))
+/// Every dataset's history, once the pages of the file, its tables, every chain and every charge's budget are in order.
+/// A damaged page can hide a charge of this dataset or show it under another name, so all of the file is looked at.
+fn sound(connection: &Connection, place: &Place) -> Result<Vec<History>> {
+    let found: String = connection
+        .pragma_query_value(None, "integrity_check", |row| row.get(0))
+        .map_err(|error| place.failed(&error))?;
+    if found != "ok" {
+        return Err(place.not_a_ledger(format!("damaged: {found}")));
+    }
+    schema::check(connection, place)?;
+    rows::histories(connection, place)
+}
+
+/// The history of one dataset.
+fn find<'h>(histories: &'h [History], dataset: &str, place: &Place) -> Result<&'h History> {
+    let found = histories.iter().find(|h| h.dataset() == dataset);
+    found.ok_or_else(|| {
+        let known: Vec<String> = histories.iter().map(|h| h.dataset().into()).collect();
+        unknown(&place.file, dataset, &known)
+    })
 }

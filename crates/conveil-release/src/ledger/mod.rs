@@ -32,6 +32,7 @@ mod compose;
 mod error;
 mod file;
 mod history;
+mod identity;
 mod memory;
 mod place;
 mod rows;

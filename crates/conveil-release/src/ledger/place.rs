@@ -1,12 +1,14 @@
 //! Where a ledger lives: its file, how that is opened, and what its failures mean to a user.
 
+use super::identity::Identity;
 use super::{Error, Result};
+use conveil::solve::Cancel;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a ledger file is opened.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct Settings {
     pub patience: Duration,
     /// The largest size that the file may grow to, in bytes; unlimited where none.
     pub largest_bytes: Option<u64>,
+    /// Ends the wait, and with it the charge, when it is raised.
+    pub cancel: Cancel,
 }
 
 impl Default for Settings {
@@ -22,15 +26,34 @@ impl Default for Settings {
         Settings {
             patience: Duration::from_secs(10),
             largest_bytes: None,
+            cancel: Cancel::default(),
         }
     }
 }
 
+/// What a ledger is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Accounts, exports and verification. The file is still opened for writing where that is allowed: what a process
+    /// left unfinished must be undone before anything can be read.
+    Read,
+    /// Charges too.
+    Write,
+}
+
 /// A ledger's file, and how long to wait for it.
+///
+/// # Guarantee
+/// `file` is a path without links, the file has no other name, and it is not mounted by itself. So every process that
+/// opened it this way keeps its journal at the same place, and the charge of a process that died is undone or kept for all
+/// of them. What cannot be seen from here is in the threat model. Tests: `a_second_name_is_refused`,
+/// `a_file_mounted_by_itself_is_refused`.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) file: PathBuf,
+    identity: Identity,
     patience: Duration,
+    cancel: Cancel,
 }
 
 impl Place {
@@ -50,19 +73,22 @@ impl Place {
     /// A connection to an existing file whose commits are flushed to the disk.
     pub(super) fn connect(
         path: &Path,
-        access: OpenFlags,
+        access: Access,
         settings: &Settings,
     ) -> Result<(Place, Connection)> {
         // SQLite gives some names a meaning of their own (":memory:"); a resolved path has none.
         let file = fs::canonicalize(path).map_err(|error| unreachable_file(path, &error))?;
-        let patience = settings.patience;
-        let place = Place { file, patience };
-        if !fs::metadata(&place.file).is_ok_and(|found| found.is_file()) {
-            return Err(place.not_a_ledger("it is not a regular file".into()));
-        }
+        let place = Place {
+            identity: Identity::of(&file)?,
+            patience: settings.patience,
+            cancel: settings.cancel.clone(),
+            file,
+        };
         let (connection, mode, flush) = place
             .open(access, settings)
             .map_err(|error| place.failed(&error))?;
+        // The name may have come to mean another file while SQLite opened it.
+        place.still_one_name()?;
         const EXTRA: i64 = 3;
         if mode != "delete" || flush != EXTRA {
             let why = format!("cannot be made durable: journal {mode}, synchronous {flush}");
@@ -72,13 +98,63 @@ impl Place {
         Ok((place, connection))
     }
 
+    /// Takes the write lock at once, so that nothing read under it can change; dropped, the transaction is undone.
+    pub(super) fn lock<'c>(&self, connection: &'c Connection) -> Result<Transaction<'c>> {
+        let start = Instant::now();
+        // In short steps, so that an interruption does not have to wait.
+        let step = Duration::from_millis(50).min(self.patience);
+        let locked = loop {
+            if self.cancel.is_raised() {
+                let file = self.file.clone();
+                return Err(Error::Interrupted { file });
+            }
+            let begun = connection
+                .busy_timeout(step)
+                .and_then(|()| {
+                    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+                })
+                .map_err(|error| self.failed(&error));
+            match begun {
+                Err(Error::Locked { .. }) if start.elapsed() < self.patience => {}
+                done => break done?,
+            }
+        };
+        // A commit waits for readers.
+        connection
+            .busy_timeout(self.patience)
+            .map_err(|error| self.failed(&error))?;
+        self.still_one_name()?;
+        Ok(locked)
+    }
+
+    /// Checks again that the path leads to the file that was opened and that nothing else does: what was true when it was
+    /// opened may have changed before the write lock was taken.
+    pub(super) fn still_one_name(&self) -> Result<()> {
+        match Identity::of(&self.file) {
+            Ok(found) if found == self.identity => Ok(()),
+            Err(error @ Error::TwoPaths { .. }) => Err(error),
+            _ => Err(self.moved()),
+        }
+    }
+
+    fn moved(&self) -> Error {
+        self.read_only("it was moved or deleted while it was open; open it again")
+    }
+
+    fn read_only(&self, why: &str) -> Error {
+        Error::ReadOnly {
+            file: self.file.clone(),
+            why: why.into(),
+        }
+    }
+
     /// The connection, its journal mode and its flush level as SQLite reports them.
     fn open(
         &self,
-        access: OpenFlags,
+        access: Access,
         settings: &Settings,
     ) -> rusqlite::Result<(Connection, String, i64)> {
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.file, flags)?;
         connection.busy_timeout(self.patience)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -90,7 +166,8 @@ impl Place {
             let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
             connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
         }
-        let mode = if connection.is_readonly("main")? {
+        let mode = if access == Access::Read || connection.is_readonly("main")? {
+            connection.pragma_update(None, "query_only", true)?;
             connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?
         } else {
             // One file, not three: a copy of the file is a copy of the ledger.
@@ -121,10 +198,7 @@ impl Place {
         let Some(code) = error.sqlite_error() else {
             return Error::Storage { file, why };
         };
-        let read_only = |why: &str| Error::ReadOnly {
-            file: self.file.clone(),
-            why: why.into(),
-        };
+        let read_only = |why| self.read_only(why);
         match (code.code, code.extended_code) {
             (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => {
                 Error::Locked { file, waited }
@@ -133,9 +207,13 @@ impl Place {
             (ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt, _) => {
                 Error::NotALedger { file, why }
             }
-            (_, ffi::SQLITE_READONLY_DBMOVED) => {
-                read_only("it was moved or deleted while it was open; open it again")
-            }
+            (_, ffi::SQLITE_READONLY_DBMOVED) => self.moved(),
+            (
+                _,
+                ffi::SQLITE_READONLY_ROLLBACK
+                | ffi::SQLITE_READONLY_RECOVERY
+                | ffi::SQLITE_IOERR_DELETE,
+            ) => Error::Unfinished { file },
             (ErrorCode::ReadOnly | ErrorCode::PermissionDenied, _) => read_only("it is read-only"),
             (ErrorCode::CannotOpen, _) => {
                 read_only("it or the journal beside it cannot be opened; is the folder writable?")
