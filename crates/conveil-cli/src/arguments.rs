@@ -21,6 +21,7 @@ Exit codes:
   4  feasible, but not with this noise or privacy; an audit that flags the claim
   5  over budget
   6  the solver failed, or was interrupted
+  7  the answer is charged, but its card or decision could not be delivered: it is kept in a private file
 
 A first example:
   conveil check examples/specs/scalar-lp.toml";

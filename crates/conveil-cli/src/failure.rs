@@ -18,6 +18,9 @@ const OVER_BUDGET: u8 = 5;
 /// The exit code of an output that could not be written.
 const NOT_WRITTEN: u8 = 6;
 
+/// The exit code of a release whose budget is spent and whose card could not be delivered.
+const UNDELIVERED: u8 = 7;
+
 /// A message that names the file and what to do next, with its exit code. Messages may depend on private data: they are
 /// the curator's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +74,10 @@ impl Failure {
 
     /// What the ledger says.
     pub fn ledger(error: &ledger::Error) -> Self {
-        if error.is_over_budget() {
-            Failure::over_budget(error.to_string())
-        } else {
-            Failure::input(error.to_string())
+        match error {
+            ledger::Error::Interrupted { .. } => Failure::interrupted(),
+            _ if error.is_over_budget() => Failure::over_budget(error.to_string()),
+            _ => Failure::input(error.to_string()),
         }
     }
 
@@ -95,6 +98,22 @@ impl Failure {
         Failure {
             message: format!("cannot write {}: {why}", path.display()),
             exit_code: NOT_WRITTEN,
+        }
+    }
+
+    /// A signal came before anything was charged.
+    pub fn interrupted() -> Self {
+        Failure {
+            message: "interrupted; nothing was charged".into(),
+            exit_code: Error::Cancelled.exit_code(),
+        }
+    }
+
+    /// A card, or the decision that belongs to it, did not reach its place.
+    pub fn undelivered(message: impl Into<String>) -> Self {
+        Failure {
+            message: message.into(),
+            exit_code: UNDELIVERED,
         }
     }
 

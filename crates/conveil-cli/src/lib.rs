@@ -10,6 +10,7 @@ mod arguments;
 mod audit;
 pub mod check;
 mod conic;
+mod delivery;
 mod ellipsoid;
 pub mod failure;
 mod grid;
@@ -22,6 +23,7 @@ mod private_file;
 mod regression;
 mod regression_report;
 mod release;
+mod signals;
 mod study;
 mod study_learning;
 mod study_records;
@@ -38,9 +40,6 @@ use arguments::Command;
 use conveil::solve::Cancel;
 use terminal::Terminal;
 
-/// The exit code of a second interruption, as of an error of the solver: the work did not end.
-const INTERRUPTED: i32 = 6;
-
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let command = match arguments::read() {
@@ -48,14 +47,7 @@ pub fn main() -> ExitCode {
         Err(ended) => return ended,
     };
     let cancel = Cancel::default();
-    let watched = cancel.clone();
-    // Without a handler an interruption ends the process at once, which is as well.
-    let _ = ctrlc::set_handler(move || {
-        if watched.is_raised() {
-            std::process::exit(INTERRUPTED);
-        }
-        watched.raise();
-    });
+    signals::watch(cancel.clone());
     let terminal = Terminal::new(command.output());
     match run(&command, &terminal, &cancel) {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,10 +4,25 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
+
+/// The files of this process that wait for their document.
+static UNWRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the files that have no document yet: for a process that ends at once.
+pub(crate) fn discard_unwritten() {
+    for path in unwritten().drain(..) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn unwritten() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A new file that only its owner may read; gone again if nothing is written to it.
 pub(crate) struct PrivateFile {
@@ -17,21 +32,36 @@ pub(crate) struct PrivateFile {
 }
 
 impl PrivateFile {
-    /// Makes the file. One that is there already is never overwritten: it may be the decision of an earlier answer.
+    /// Makes the file. One that is there already is never overwritten: it may be the decision of an earlier answer. Nor is
+    /// it made where a database would take it for its own.
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(|error| {
-            let shown = path.display();
+        let shown = path.display();
+        if let Some(database) = database_of(path) {
+            return Err(Failure::input(format!(
+                "{shown} is the name of a file that the database {} keeps beside it, and a document there would damage it\n  help: name another file; nothing was charged",
+                database.display()
+            )));
+        }
+        PrivateFile::create(path).map_err(|error| {
             Failure::input(match error.kind() {
                 ErrorKind::AlreadyExists => format!(
                     "{shown} is there already, and a private document overwrites nothing\n  help: name another file, or move this one away; nothing was charged"
                 ),
                 _ => format!("cannot make {shown}: {error}\n  help: nothing was charged"),
             })
-        })?;
+        })
+    }
+
+    /// Makes the file if there is none of this name.
+    pub(crate) fn create(path: &Path) -> std::io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // Held while the file is made: an end of the process at this moment must know of it.
+        let mut unwritten = unwritten();
+        let file = options.open(path)?;
+        unwritten.push(path.into());
         Ok(PrivateFile {
             path: path.into(),
             file,
@@ -65,8 +95,23 @@ impl PrivateFile {
 
 impl Drop for PrivateFile {
     fn drop(&mut self) {
+        unwritten().retain(|path| *path != self.path);
         if !self.written {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// The database beside this path whose journal, or other file of its own, the path would be. SQLite deletes such a file, or
+/// takes it for what an interrupted process left.
+fn database_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let own = ["-journal", "-wal", "-shm"];
+    let stem = own.iter().find_map(|end| {
+        let (stem, found) = name.split_at_checked(name.len().checked_sub(end.len())?)?;
+        // Some file systems do not tell upper case from lower case.
+        found.eq_ignore_ascii_case(end).then_some(stem)
+    })?;
+    let database = path.with_file_name(stem);
+    (!stem.is_empty() && database.is_file()).then_some(database)
 }

@@ -3,17 +3,18 @@
 //! The order is that of M7: everything public first (spec, plan, files, ledger), then the charge, and only then the
 //! private values. What fails after the charge leaves it spent, and says so. Files of demands and records are read before
 //! the charge, because their rows are counted: one that cannot be read is no dataset. A series is one release after the
-//! other.
+//! other. What was drawn but cannot be written is kept (`delivery`): its budget is spent.
 
 use std::path::{Path, PathBuf};
 
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
 use conveil_read::spec::Strategy;
-use conveil_release::ledger::{self, Budget, Charges, Ledger, NotDurable};
+use conveil_release::ledger::{self, Budget, Charges, Ledger, NotDurable, Settings};
 use conveil_release::{Released, charge, not_private};
 
 use crate::arguments::Releasing;
+use crate::delivery::{self, Keep};
 use crate::failure::Failure;
 use crate::grid;
 use crate::inputs::Inputs;
@@ -47,17 +48,26 @@ fn release(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     grid::refuse_public_demands(inputs)?;
-    let mut book = Book::open(releasing, inputs)?;
+    let mut book = Book::open(releasing, inputs, cancel)?;
     let plan = terminal.stage("plan", || planned(inputs, model, terminal, cancel))?;
     warn(&plan, terminal);
     let series = Series::new(releasing, inputs, model)?;
     note(inputs, model, &series.datasets, terminal);
     for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
-        release_row(row, files, &plan, &mut book, &series, terminal)
+        ready(cancel)
+            .and_then(|()| release_row(row, files, &plan, &mut book, &series, terminal))
             .map_err(|failure| series.failure(done, row, failure))?;
     }
     terminal.say_timings();
     Ok(())
+}
+
+/// The last look before a charge: whether anybody still waits for the card.
+fn ready(cancel: &Cancel) -> Result<(), Failure> {
+    if cancel.is_raised() {
+        return Err(Failure::interrupted());
+    }
+    delivery::require_output()
 }
 
 /// Noise on the answer has no decision to write.
@@ -101,6 +111,7 @@ fn release_row(
         ),
         Book::None(_) => "the attempt counts as a release".into(),
     };
+    let keep = book.keep(series.inputs, charged.receipt().id());
     let rest = || {
         let theta = series.theta(row, terminal)?;
         let released = {
@@ -108,7 +119,7 @@ fn release_row(
             terminal.stage("solve and draw", || charged.release(&theta))
         };
         let released = released.map_err(|error| series.told(&theta, &error))?;
-        series.write((row, &theta), files, plan, &released, terminal)
+        series.hand_over((row, &theta), files, plan, &released, &keep, terminal)
     };
     rest().map_err(|failure| failure.after(&spent))
 }
@@ -158,7 +169,11 @@ fn study_row(
         terminal.stage("solve and draw", || not_private(&plan, &theta, seed))
     };
     let released = released.map_err(|e| series.told(&theta, &e))?;
-    series.write((row, &theta), files, &plan, &released, terminal)
+    if let (Some(file), Some(decision)) = (files.decision, released.decision()) {
+        file.write(decision)?;
+    }
+    series.report((row, &theta), files.report, &plan, &released, terminal)?;
+    terminal.show(released.card())
 }
 
 /// The datasets to release, one after the other: all rows of a series, or the one that was asked for.
@@ -205,25 +220,53 @@ impl<'i> Series<'i> {
         row_of(&self.datasets, row, self.inputs, self.model, terminal)
     }
 
-    /// The private documents first: an answer without its decision helps nobody.
-    fn write(
+    /// The private documents first: an answer without its decision helps nobody. The budget is spent, so what cannot be
+    /// written to its place is kept elsewhere.
+    fn hand_over(
         &self,
         (row, theta): (usize, &[f64]),
         files: Files,
         plan: &Plan<'_>,
         released: &Released,
+        keep: &Keep,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
-        if let (Some(file), Some(decision)) = (files.decision, released.decision()) {
-            file.write(decision)?;
+        let decision = files.decision.zip(released.decision());
+        let misplaced = decision.and_then(|(file, decision)| {
+            let failure = file.write(decision).err()?;
+            Some((failure, keep.document("decision", "json", decision)))
+        });
+        if let Some((failure, None)) = misplaced {
+            return Err(keep.undelivered(released.card(), &failure.to_string(), terminal));
         }
+        // Whether there is a card must not hang on the report.
+        let report = self.report((row, theta), files.report, plan, released, terminal);
+        keep.deliver(released.card(), terminal)?;
+        match misplaced {
+            Some((failure, Some(path))) => Err(Failure::undelivered(format!(
+                "{failure}\n  help: the card is printed, and its decision is kept in {}, which only you may read",
+                path.display()
+            ))),
+            _ => report,
+        }
+    }
+
+    /// The curator report where one was asked for, and what the curator should be warned of.
+    fn report(
+        &self,
+        (row, theta): (usize, &[f64]),
+        file: Option<PrivateFile>,
+        plan: &Plan<'_>,
+        released: &Released,
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
         let (inputs, model, decided) = (self.inputs, self.model, released.decided());
-        if let Some(file) = files.report {
-            // Whether there is a card must not hang on the report.
+        let mut written = Ok(());
+        if let Some(file) = file {
             let report = released.report();
             let report = report.map(|r| Report::new(inputs, (model, theta), plan, decided, r));
             match report {
-                Some(Ok(report)) => file.write(&report)?,
+                Some(Ok(report)) => written = file.write(&report),
                 Some(Err(failure)) => terminal.say(&format!(
                     "warning: no curator report could be made of it: {failure}"
                 )),
@@ -237,7 +280,7 @@ impl<'i> Series<'i> {
             };
             terminal.say(&format!("warning: {place}{warning}"));
         }
-        terminal.show(released.card())
+        written
     }
 
     /// What a release says about these data, for the curator.
@@ -270,7 +313,7 @@ enum Book {
 }
 
 impl Book {
-    fn open(releasing: &Releasing, inputs: &Inputs) -> Result<Book, Failure> {
+    fn open(releasing: &Releasing, inputs: &Inputs, cancel: &Cancel) -> Result<Book, Failure> {
         let name = &inputs.spec_name;
         let Some(section) = &inputs.spec.ledger else {
             if releasing.no_ledger {
@@ -289,7 +332,13 @@ impl Book {
             return Err(error.with_help("leave out one of the two").into());
         }
         let folder = releasing.common.spec.parent().unwrap_or(Path::new(""));
-        let ledger = Ledger::open(folder.join(section.file.value.as_str())).map_err(told)?;
+        let file = folder.join(section.file.value.as_str());
+        let cancel = cancel.clone();
+        let settings = Settings {
+            cancel,
+            ..Settings::default()
+        };
+        let ledger = Ledger::open_with(file, &settings).map_err(told)?;
         let dataset = section.dataset.value.to_string();
         // Said before the plan is made, which may take long.
         ledger.account(&dataset).map_err(told)?;
@@ -310,6 +359,17 @@ impl Book {
                     .map_err(|error| Failure::ledger(&error))?;
                 Ok(NAMELESS.into())
             }
+        }
+    }
+
+    /// Where a card of this charge is kept if it cannot be delivered.
+    fn keep(&self, inputs: &Inputs, charge: u64) -> Keep {
+        match self {
+            Book::File { ledger, .. } => {
+                let folder = ledger.file().parent().unwrap_or(&inputs.folder);
+                Keep::new(folder, Some(charge))
+            }
+            Book::None(_) => Keep::new(&inputs.folder, None),
         }
     }
 

@@ -28,14 +28,7 @@ impl Terminal {
 
     /// The result: JSON or text, on standard output. A reader that has seen enough closes the pipe: that is no failure.
     pub(crate) fn show<R: Serialize + fmt::Display>(&self, report: &R) -> Result<(), Failure> {
-        let mut text = if self.output.json {
-            serde_json::to_string_pretty(report).map_err(|e| Failure::not_written(&e.into()))?
-        } else {
-            report.to_string()
-        };
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
+        let text = self.text(report)?;
         let mut stdout = std::io::stdout().lock();
         let written = stdout
             .write_all(text.as_bytes())
@@ -46,6 +39,24 @@ impl Terminal {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The result as it is shown.
+    pub(crate) fn text<R: Serialize + fmt::Display>(&self, report: &R) -> Result<String, Failure> {
+        let mut text = if self.output.json {
+            serde_json::to_string_pretty(report).map_err(|e| Failure::not_written(&e.into()))?
+        } else {
+            report.to_string()
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    /// How the name of a file ends that has the result as it is shown.
+    pub(crate) fn ending(&self) -> &'static str {
+        if self.output.json { "json" } else { "txt" }
     }
 
     /// A remark on standard error; nobody may be listening.

@@ -29,7 +29,7 @@ fn help_names_every_verb_and_exit_code() {
         assert!(help.contains(&example), "{help}");
     }
     for line in [
-        "\n  0  ", "\n  2  ", "\n  3  ", "\n  4  ", "\n  5  ", "\n  6  ",
+        "\n  0  ", "\n  2  ", "\n  3  ", "\n  4  ", "\n  5  ", "\n  6  ", "\n  7  ",
     ] {
         assert!(alone.contains(line), "{alone}");
     }

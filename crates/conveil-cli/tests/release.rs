@@ -186,23 +186,6 @@ fn what_fails_after_the_charge_stays_charged() {
     }
 }
 
-/// A card that cannot be written is told with what it cost.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_told_with_the_charge() {
-    let place = place("release-full", "100.0");
-    ledger(&place, 10.0);
-    let mut run = command(&place, &words("release spec.toml"));
-    run.stdout(std::fs::File::create("/dev/full").unwrap());
-    let output = run.stderr(Stdio::piped()).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(6), "{stderr}");
-    assert!(
-        stderr.contains("the budget stays spent (charge 1"),
-        "{stderr}"
-    );
-}
-
 #[test]
 fn runs_that_are_not_private_say_so_and_charge_nothing() {
     let place = place("release-not-private", "100.0");

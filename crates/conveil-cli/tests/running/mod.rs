@@ -1,6 +1,7 @@
 //! The real binary, run in a directory of its own.
 #![allow(dead_code)] // each test file uses a part of it
 
+pub mod charged;
 pub mod grid;
 pub mod regression;
 
