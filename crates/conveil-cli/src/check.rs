@@ -168,7 +168,8 @@ impl Check {
                 })
                 .collect(),
             adjacency: (plan.ask().stated_adjacency()).map_or(String::new(), |a| a.to_string()),
-            universe: universe.map(|universe| universe.to_string()),
+            universe: (guarantee.universe().or(universe.as_ref()))
+                .map(|universe| universe.members()),
             protects: guarantee.protection(),
             reading: guarantee.reading().cloned(),
             strategy: guarantee.strategy(),

@@ -223,16 +223,21 @@ fn remarks(inputs: &Inputs, model: &Model, theta: &[f64]) -> Vec<String> {
         Model::Svm(_) | Model::Regression(_) => &[],
         other => other.map().parameters(),
     };
-    for (parameter, &value) in parameters.iter().zip(theta) {
-        if let Some((low, high)) = parameter.bounds()
-            && is_clipped(value, (low, high))
-        {
-            remarks.push(format!(
-                "the value of `{}` lies outside its public bounds and is clipped to [{}, {}]",
-                parameter.name(),
+    let universe = wishes::claimed_universe(&inputs.spec).filter(|u| u.len() == theta.len());
+    let nearest = (universe.as_ref()).map_or(theta.to_vec(), |u| u.nearest(theta.to_vec()));
+    for (parameter, (&value, &counted)) in parameters.iter().zip(theta.iter().zip(&nearest)) {
+        let name = parameter.name();
+        match parameter.bounds() {
+            Some((low, high)) if is_clipped(value, (low, high)) => remarks.push(format!(
+                "the value of `{name}` lies outside its public bounds and is clipped to [{}, {}]",
                 exact(low),
                 exact(high)
-            ));
+            )),
+            _ if is_clipped(value, (counted, counted)) => remarks.push(format!(
+                "the value of `{name}` lies outside the stated universe and counts as {}, that of its nearest member",
+                exact(counted)
+            )),
+            _ => {}
         }
     }
     // Loads come by the thousand.
@@ -244,15 +249,13 @@ fn remarks(inputs: &Inputs, model: &Model, theta: &[f64]) -> Vec<String> {
         remarks.truncate(CLIPPED_SHOWN);
         let values = parameters.len();
         remarks.push(format!(
-            "{} of {values} values in all lie outside their public bounds and are clipped",
+            "{} of {values} values in all lie outside and are clipped",
             more + CLIPPED_SHOWN
         ));
     }
-    if let Some(Ok(universe)) = wishes::universe(&inputs.spec.private)
-        && !universe.contains(theta)
-    {
+    if universe.is_some_and(|universe| universe.centre() == theta) {
         remarks.push(
-            "the private values lie outside the stated universe: a guarantee over that universe does not cover them".into(),
+            "the centre of the universe is the private dataset itself: a universe must be public, so its centre must be chosen without looking at the data".into(),
         );
     }
     remarks

@@ -48,6 +48,9 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
+    if let Some(universe) = universe(&spec.private) {
+        ask = ask.within(universe.map_err(engine)?);
+    }
     if let Some(shape) = &spec.query.shape {
         ask = match &shape.value {
             Shape::Rows(rows) => ask.shape(rows.clone()),
@@ -93,6 +96,20 @@ pub fn universe(private: &Private) -> Option<conveil::Result<ask::Universe>> {
                 dimension,
             } => ask::Universe::discs(center.clone(), radius.clone(), *dimension),
         })
+}
+
+/// The stated universe, where the claim is about it: under a sampled sensitivity outside paper mode, and under a declared
+/// one with adjacency by universe.
+pub fn claimed_universe(spec: &Spec) -> Option<ask::Universe> {
+    let is_claimed = match spec.privacy.sensitivity.value {
+        Sensitivity::Sampled { .. } => !is_calibrated_as_in_the_paper(spec),
+        Sensitivity::Declared { .. }
+        | Sensitivity::DeclaredPerAlpha { .. }
+        | Sensitivity::DeclaredLargestCost => spec.private.adjacency.value == Adjacency::Universe,
+        _ => false,
+    };
+    let stated = is_claimed.then(|| universe(&spec.private)).flatten();
+    stated.and_then(Result::ok)
 }
 
 /// All datasets between the public bounds.

@@ -164,8 +164,8 @@ fn values_outside_their_public_limits_are_told_to_the_curator() {
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(
         stderr,
-        "warning: the value of `load east` lies outside its public bounds and is clipped to [0, 59]\n\
-         warning: the private values lie outside the stated universe: a guarantee over that universe does not cover them\n"
+        "warning: the value of `load west` lies outside the stated universe and counts as 54, that of its nearest member\n\
+         warning: the value of `load east` lies outside its public bounds and is clipped to [0, 59]\n"
     );
     // Neither is known to `check`.
     let (code, _, stderr) = ended(&place, &["check", "spec.toml"]);

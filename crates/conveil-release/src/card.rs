@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use conveil::ask::Strategy;
+use conveil::ask::{Strategy, Universe};
 use conveil::plan::Plan;
 use conveil::program::Reading;
 use serde::Serialize;
@@ -62,6 +62,8 @@ pub struct Card {
     /// Elsewhere `private` says that a document must not be published; a card is what may be.
     #[serde(rename = "differentially_private")]
     private: bool,
+    /// What is claimed: differential privacy, random differential privacy (of a sampled sensitivity), or none.
+    notion: &'static str,
     stamps: Vec<String>,
     strategy: Strategy,
     answer: Vec<Named>,
@@ -71,6 +73,8 @@ pub struct Card {
     epsilon: f64,
     delta: f64,
     adjacency: String,
+    /// The public set of datasets that the claim is about, where it is not about all.
+    universe: Option<Universe>,
     privacy: String,
     protects: Option<String>,
     basis: &'static str,
@@ -130,9 +134,11 @@ impl Card {
                 basis_of_claim = ("none", why.into());
             }
         }
+        let private = matches!(standing, Standing::Charged(_)) && basis.is_private();
         Card {
             format: FORMAT,
-            private: matches!(standing, Standing::Charged(_)) && basis.is_private(),
+            private,
+            notion: if private { basis.notion() } else { "none" },
             stamps,
             strategy: guarantee.strategy(),
             answer: Named::all(labels.iter().cloned(), answer),
@@ -144,6 +150,7 @@ impl Card {
             adjacency: guarantee
                 .adjacency()
                 .map_or(String::new(), ToString::to_string),
+            universe: guarantee.universe().cloned(),
             privacy: claim,
             protects,
             basis: basis_of_claim.0,

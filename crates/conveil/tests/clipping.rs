@@ -1,9 +1,13 @@
 //! Data outside their public bounds count as clipped; the curator's report measures against the data themselves.
 
-use conveil::ask::{Adjacency, Ask, Privacy, Request};
+use conveil::ask::{
+    Adjacency, Ask, MapKind, Privacy, Query, Request, SampleSize, Sampled, Universe,
+};
+use conveil::audit::Audit;
 use conveil::chance::Feasibility;
 use conveil::plan::{Axis, Plan, compare, frontier};
 use conveil::program::{AffineMap, Builder};
+use conveil::sensitivity::Pairs;
 use conveil::solve::Batch;
 
 /// Two units meet a demand between 2 and 12; together they could meet 18.
@@ -189,4 +193,247 @@ fn a_frontier_over_alpha_takes_an_envelope() {
     // Δ = πα, and what the solver's tolerance adds.
     assert!((scales[0] - 0.25).abs() < 0.001, "{scales:?}");
     assert!((scales[1] - 0.5).abs() < 0.002, "{scales:?}");
+}
+
+/// A demand without bounds: up to 50 a unit costs 1, beyond it 100.
+fn with_a_dear_unit() -> AffineMap {
+    let mut m = Builder::new();
+    let demand = m.parameter("demand");
+    let x = m.variable("unit", 2);
+    m.minimize(x.at(0) + 100.0 * x.at(1));
+    m.equal("balance", x.at(0) + x.at(1), demand);
+    m.between("cheap", -50.0, x.at(0), 50.0);
+    m.between("dear", 0.0, x.at(1), 1000.0);
+    m.build_map().unwrap()
+}
+
+/// The sensitivity of this universe's pairs.
+fn sampled(universe: Universe) -> Request {
+    Request::Sampled(Sampled {
+        universe,
+        gamma: 0.1,
+        beta: 0.1,
+        seed: 5,
+        size: SampleSize::Exact,
+        on: MapKind::Released,
+    })
+}
+
+fn around_ten() -> Ask {
+    Ask::cost()
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(Privacy::laplace(1.0))
+        .sensitivity(sampled(Universe::around(vec![10.0], vec![1.0]).unwrap()))
+        .feasibility(Feasibility::eta(0.05))
+}
+
+#[test]
+fn data_outside_the_universe_are_released_as_its_nearest_member() {
+    let map = with_a_dear_unit();
+    let plan = Plan::new(&map, around_ten()).unwrap();
+    let answer = |demand: f64| plan.released().at(&[demand]).unwrap().answer[0];
+    // At 500 a unit of demand costs 100, the noise covers 1: without clipping ε is 100.
+    assert_eq!(answer(500.0), answer(11.0));
+    assert_eq!(answer(501.0), answer(11.0));
+    assert_eq!(answer(-1e300), answer(9.0));
+    assert!((answer(10.5) - answer(10.0) - 0.5).abs() < 1e-6);
+    // Every road is the same map: an audit of far away pairs finds nothing, and neither does a replayed release.
+    let far = Universe::around(vec![500.0], vec![100.0]).unwrap();
+    let audit = Audit::new().pairs(20).universe(far).solves(50);
+    let found = audit.run(&plan, &Batch::new()).unwrap();
+    assert_eq!(found.audited_epsilon, 0.0, "{found}");
+
+    let curated = plan.curate(&[500.0]).unwrap();
+    let report = curated.report();
+    assert_eq!(
+        (report.clipped[0].datum, report.clipped[0].counted_as),
+        (500.0, 11.0)
+    );
+    assert_eq!(report.infeasible_at_the_data.unwrap().probability(), 1.0);
+    let text = report.to_string();
+    let said = "clipped                1 value outside the universe or public bounds:";
+    assert!(text.contains(said), "{text}");
+    assert!(plan.curate(&[10.9]).unwrap().report().clipped.is_empty());
+
+    let (ask, batch) = (around_ten(), Batch::new());
+    let found = frontier(&map, &ask, &[500.0], Axis::Eta, &[0.05], &batch).unwrap();
+    assert!((found.rows[0].loss.unwrap() - report.loss).abs() < 1e-6);
+    let compared = compare(&plan, &[500.0], 100, 1, &batch).unwrap();
+    assert!((compared.optimum - 11.0).abs() < 1e-6, "{compared}");
+    let note = "note: 1 value outside the universe or public bounds: every strategy works on";
+    assert!(compared.to_string().contains(note), "{compared}");
+}
+
+#[test]
+fn the_privacy_sentence_names_random_differential_privacy_and_the_universe() {
+    let map = with_a_dear_unit();
+    let plan = Plan::new(&map, around_ten()).unwrap();
+    let guarantee = plan.guarantee();
+    let text = guarantee.privacy_text();
+    let said = "random differential privacy with ε = 1 between datasets in which one entry differs by at most 1, given that an answer was produced, over the universe of the interval 10 ± 1, for a share 0.9 of such pairs with confidence 0.9; data outside it count as its nearest member";
+    assert_eq!(text.lines().next(), Some(said));
+    assert_eq!(guarantee.universe().unwrap().centre(), [10.0]);
+    let basis = guarantee.basis();
+    assert_eq!((basis.gamma(), basis.beta()), (Some(0.1), Some(0.1)));
+    assert_eq!(basis.notion(), "random differential privacy");
+
+    // In paper mode the centre is the private dataset: it is on no card.
+    let Request::Sampled(mut request) = sampled(Universe::around(vec![10.0], vec![1.0]).unwrap())
+    else {
+        unreachable!()
+    };
+    request.on = MapKind::Deterministic;
+    let ask = around_ten().sensitivity(Request::Sampled(request));
+    let paper = Plan::paper_mode(&map, ask, &[37.125]).unwrap();
+    assert!(paper.guarantee().universe().is_none());
+    let text = paper.guarantee().to_string();
+    assert!(!text.contains("37.125"), "{text}");
+    assert!(text.contains("around the private data"), "{text}");
+}
+
+#[test]
+fn a_declared_bound_between_members_of_a_universe_is_about_stated_data() {
+    let map = with_a_dear_unit();
+    let universe = Universe::around(vec![10.0], vec![1.0]).unwrap();
+    let ask = Ask::cost()
+        .adjacency(Adjacency::Universe)
+        .privacy(Privacy::laplace(1.0))
+        .declared(2.0, "a unit of demand costs 1 there")
+        .within(universe)
+        .feasibility(Feasibility::eta(0.05));
+    let plan = Plan::new(&map, ask).unwrap();
+    let answer = |demand: f64| plan.released().at(&[demand]).unwrap().answer[0];
+    assert_eq!(answer(500.0), answer(11.0));
+    let text = plan.guarantee().privacy_text();
+    assert!(text.starts_with("differential privacy"), "{text}");
+    assert!(text.contains("the interval 10 ± 1"), "{text}");
+}
+
+/// Points (two numbers each) that a centre is fitted to: min ½‖w‖² − (mean of the points)'w.
+fn points(count: usize) -> AffineMap {
+    let mut m = Builder::new();
+    let w = m.variable("w", 2);
+    for j in 0..2 {
+        m.quadratic(j, j, 1.0);
+        m.between(&format!("w{j}"), -1000.0, w.at(j), 1000.0);
+    }
+    for i in 0..count {
+        for j in 0..2 {
+            let coordinate = m.parameter(&format!("point {i}, {j}"));
+            m.minimize(-1.0 / count as f64 * (coordinate * w.at(j)));
+        }
+    }
+    m.build_map().unwrap()
+}
+
+#[test]
+fn records_outside_their_disc_are_projected_and_what_breaks_neighbours_is_refused() {
+    let map = points(3);
+    let discs = Universe::discs(vec![0.0; 6], vec![5.0; 3], 2).unwrap();
+    let ask = |adjacency| {
+        Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(adjacency)
+            .privacy(Privacy::gaussian(1.0, 1e-5))
+            .sensitivity(sampled(discs.clone()))
+    };
+    for adjacency in [
+        Adjacency::OneRecord { len: 2 },
+        Adjacency::OneRecord { len: 6 },
+        Adjacency::L2 { alpha: 0.5 },
+        Adjacency::Universe,
+    ] {
+        let plan = Plan::new(&map, ask(adjacency)).unwrap();
+        // (30, 40) lies ten radii out, in the direction (0.6, 0.8).
+        let outside = plan
+            .released()
+            .at(&[30.0, 40.0, 1.0, 0.0, 0.0, 1.0])
+            .unwrap();
+        let inside = plan.released().at(&[3.0, 4.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
+        for (a, b) in outside.answer.iter().zip(&inside.answer) {
+            assert!((a - b).abs() < 1e-6, "{adjacency:?}");
+        }
+        let clipped = plan.clipped(&[30.0, 40.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
+        assert_eq!(clipped.len(), 2);
+    }
+    for adjacency in [
+        Adjacency::one_entry(0.5),
+        Adjacency::L1 { alpha: 0.5 },
+        Adjacency::OneRecord { len: 3 },
+        Adjacency::OneRecord { len: 1 },
+    ] {
+        let refused = Plan::new(&map, ask(adjacency)).unwrap_err().to_string();
+        assert!(
+            refused.contains("instead: a box (kind = \"box\")"),
+            "{refused}"
+        );
+    }
+}
+
+/// The sentence about the pairs, for every adjacency, and what the pairs themselves do.
+#[test]
+fn the_sentence_about_pairs_is_true_for_every_adjacency() {
+    let map = points(2);
+    let universe = Universe::around(vec![1.0; 4], vec![2.0; 4]).unwrap();
+    let cases = [
+        (
+            Adjacency::one_entry(0.5),
+            "the other differs from it in one entry, drawn uniformly, by 0.5 up or down, or by less where the universe ends",
+        ),
+        (
+            Adjacency::L1 { alpha: 0.5 },
+            "the other lies 0.5 away from it (ℓ₁) in a random direction, or less where the universe ends",
+        ),
+        (
+            Adjacency::L2 { alpha: 0.5 },
+            "the other lies 0.5 away from it (ℓ₂) in a random direction, or less where the universe ends",
+        ),
+        (
+            Adjacency::OneRecord { len: 2 },
+            "the other has one of its records, drawn uniformly, replaced by that of an independent draw",
+        ),
+        (
+            Adjacency::Universe,
+            "the other drawn independently in the same way",
+        ),
+    ];
+    for (adjacency, sentence) in cases {
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(adjacency)
+            .privacy(Privacy::gaussian(1.0, 1e-5))
+            .sensitivity(sampled(universe.clone()));
+        let plan = Plan::new(&map, ask).unwrap();
+        let text = plan.guarantee().basis().statement().to_string();
+        assert!(
+            text.contains(&format!("is drawn uniformly, {sentence};")),
+            "{text}"
+        );
+        let pairs = Pairs::new(universe.clone(), adjacency, 9);
+        let mut product = 0.0;
+        for index in 0..4000 {
+            let (a, b) = pairs.pair(index);
+            let change: Vec<f64> = a.iter().zip(&b).map(|(a, b)| b - a).collect();
+            let moved: Vec<usize> = (0..4).filter(|i| change[*i] != 0.0).collect();
+            let at_the_end = b.iter().any(|v| (v - 1.0).abs() > 2.0 - 1e-9);
+            let (l1, l2) = (
+                change.iter().map(|c| c.abs()).sum::<f64>(),
+                change.iter().map(|c| c * c).sum::<f64>().sqrt(),
+            );
+            let is_whole = |size: f64| (size - 0.5).abs() < 1e-9 || (size < 0.5 && at_the_end);
+            match adjacency {
+                Adjacency::OneEntry { .. } => assert!(moved.len() <= 1 && is_whole(l1)),
+                Adjacency::L1 { .. } => assert!(is_whole(l1), "{l1}"),
+                Adjacency::L2 { .. } => assert!(is_whole(l2), "{l2}"),
+                Adjacency::OneRecord { .. } => {
+                    assert!(moved == [0, 1] || moved == [2, 3], "{moved:?}");
+                    product += (a[moved[0]] - 1.0) * (b[moved[0]] - 1.0);
+                }
+                Adjacency::Universe => {
+                    assert_eq!(moved.len(), 4);
+                    product += (a[0] - 1.0) * (b[0] - 1.0);
+                }
+            }
+        }
+        // Independent draws: the product of two has mean 0 and deviation 4/3; 0.15 is seven standard errors.
+        assert!((product / 4000.0).abs() < 0.15, "{adjacency:?} {product}");
+    }
 }

@@ -111,6 +111,25 @@ impl Adjacency {
         }
     }
 
+    /// How [`Adjacency::neighbour`] draws the second member of a pair, in words.
+    pub(crate) fn second_member(&self) -> String {
+        match self {
+            Adjacency::OneEntry { alpha } => format!(
+                "the other differs from it in one entry, drawn uniformly, by {alpha} up or down, or by less where the universe ends"
+            ),
+            Adjacency::L1 { alpha } => format!(
+                "the other lies {alpha} away from it (ℓ₁) in a random direction, or less where the universe ends"
+            ),
+            Adjacency::L2 { alpha } => format!(
+                "the other lies {alpha} away from it (ℓ₂) in a random direction, or less where the universe ends"
+            ),
+            Adjacency::OneRecord { .. } => {
+                "the other has one of its records, drawn uniformly, replaced by that of an independent draw".into()
+            }
+            Adjacency::Universe => "the other drawn independently in the same way".into(),
+        }
+    }
+
     /// A random neighbour of a member of the universe: as far away as the adjacency allows, inside the universe.
     pub(crate) fn neighbour(
         &self,

@@ -336,6 +336,7 @@ pub struct Ask {
     pub(crate) adjacency: Option<Adjacency>,
     pub(crate) privacy: Option<Privacy>,
     pub(crate) sensitivity: Option<Request>,
+    pub(crate) universe: Option<Universe>,
     pub(crate) strategy: Strategy,
     pub(crate) feasibility: crate::chance::Feasibility,
     pub(crate) risk: Risk,
@@ -353,6 +354,7 @@ impl Ask {
             adjacency: None,
             privacy: None,
             sensitivity: None,
+            universe: None,
             strategy: Strategy::default(),
             feasibility: crate::chance::Feasibility::default(),
             risk: Risk::expectation(),
@@ -403,6 +405,13 @@ impl Ask {
             bound: Bound::Total(bound),
             reason: reason.into(),
         })
+    }
+
+    /// The universe that a declared bound under [`Adjacency::Universe`] is about; a sampled one brings its own. Data
+    /// outside count as its nearest member.
+    pub fn within(mut self, universe: Universe) -> Self {
+        self.universe = Some(universe);
+        self
     }
 
     /// What is done with the noise: program perturbation unless said otherwise.

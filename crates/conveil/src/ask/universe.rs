@@ -1,12 +1,16 @@
 //! Universes (M1): public sets of datasets around a public centre, with a sampler.
 
+use super::Adjacency;
+use crate::digits::counted;
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
 use crate::program::Parameter;
+use serde::Serialize;
 use std::fmt;
 
 /// A public set of datasets. The centre is public; a universe around the private data is paper mode.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "Description")]
 pub struct Universe {
     centre: Vec<f64>,
     radius: Vec<f64>,
@@ -14,6 +18,51 @@ pub struct Universe {
     dimension: usize,
     /// Entries of a box that lie at one of their two ends, such as labels; none of a product of discs does.
     two_valued: Vec<bool>,
+}
+
+/// A universe as documents hold it: every number, in the order of the private parameters.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Description {
+    Box {
+        center: Vec<f64>,
+        half_width: Vec<f64>,
+        /// Entries, by number, that take the two ends only.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        two_valued: Vec<usize>,
+    },
+    Discs {
+        center: Vec<f64>,
+        radius: Vec<f64>,
+        dimension: usize,
+    },
+}
+
+impl From<Universe> for Description {
+    fn from(universe: Universe) -> Self {
+        match universe.dimension {
+            1 => Description::Box {
+                two_valued: (0..universe.len())
+                    .filter(|i| universe.two_valued[*i])
+                    .collect(),
+                center: universe.centre,
+                half_width: universe.radius,
+            },
+            dimension => Description::Discs {
+                center: universe.centre,
+                radius: universe.radius,
+                dimension,
+            },
+        }
+    }
+}
+
+/// Parts of a universe that a sentence lists; a document holds all of them.
+const LISTED: usize = 8;
+
+/// All digits of a number that the user chose.
+fn exact(value: f64) -> String {
+    crate::digits::short(value, 17)
 }
 
 impl Universe {
@@ -201,22 +250,90 @@ impl Universe {
     }
 
     /// The member nearest to a dataset, part by part.
-    pub(crate) fn clamped(&self, mut theta: Vec<f64>) -> Vec<f64> {
+    pub fn nearest(&self, mut theta: Vec<f64>) -> Vec<f64> {
         for (part, radius) in self.radius.iter().enumerate() {
             let range = part * self.dimension..(part + 1) * self.dimension;
-            let offset: Vec<f64> = range.clone().map(|i| theta[i] - self.centre[i]).collect();
             if self.two_valued[range.start] {
-                theta[range.start] = self.end(range.start, offset[0] >= 0.0);
+                let is_upper = theta[range.start] >= self.centre[range.start];
+                theta[range.start] = self.end(range.start, is_upper);
                 continue;
             }
-            let size = crate::program::norm(&offset);
-            if size > *radius {
-                for (i, o) in range.zip(&offset) {
+            if self.dimension == 1 {
+                let centre = self.centre[range.start];
+                theta[range.start] = theta[range.start].clamp(centre - radius, centre + radius);
+                continue;
+            }
+            // Half of each number: the difference of two finite ones may not be finite.
+            let offset: Vec<f64> = (range.clone())
+                .map(|i| 0.5 * theta[i] - 0.5 * self.centre[i])
+                .collect();
+            let largest = offset.iter().fold(0.0f64, |m, o| m.max(o.abs()));
+            let unit: Vec<f64> = offset.iter().map(|o| o / largest).collect();
+            let size = crate::program::norm(&unit);
+            if largest > 0.0 && 2.0 * largest * size > *radius {
+                for (i, o) in range.zip(&unit) {
                     theta[i] = self.centre[i] + o * (radius / size);
                 }
             }
         }
         theta
+    }
+
+    /// Whether the nearest members of neighbours are neighbours, so that data outside may count as the nearest member
+    /// (M1). Entry by entry they always are. A disc moves all its entries at once: that keeps Euclidean distances, and
+    /// records that hold whole discs, but neither one entry nor ℓ₁. A value between the two ends of an entry goes to
+    /// either, however close two such values are.
+    pub(crate) fn keeps_neighbours(&self, adjacency: &Adjacency) -> bool {
+        let has_two_valued = self.two_valued.contains(&true);
+        match adjacency {
+            Adjacency::Universe => true,
+            Adjacency::OneRecord { len } => len.is_multiple_of(self.dimension),
+            Adjacency::L2 { .. } => !has_two_valued,
+            Adjacency::OneEntry { .. } | Adjacency::L1 { .. } => {
+                self.dimension == 1 && !has_two_valued
+            }
+        }
+    }
+
+    /// Its members, by centre and width: what a privacy claim about it must say.
+    pub fn members(&self) -> String {
+        let d = self.dimension;
+        let part = |part: usize| {
+            let centre = &self.centre[part * d..(part + 1) * d];
+            let radius = self.radius[part];
+            match centre {
+                [centre] if self.two_valued[part] => {
+                    format!("{} or {}", exact(centre - radius), exact(centre + radius))
+                }
+                [centre] => format!("{} ± {}", exact(*centre), exact(radius)),
+                _ => {
+                    let centre: Vec<String> = centre.iter().map(|c| exact(*c)).collect();
+                    format!("radius {} around ({})", exact(radius), centre.join(", "))
+                }
+            }
+        };
+        let parts = self.radius.len();
+        let is_same = |i: usize| {
+            self.centre[i * d..(i + 1) * d] == self.centre[..d]
+                && self.radius[i] == self.radius[0]
+                && self.two_valued[i * d] == self.two_valued[0]
+        };
+        let each = match parts {
+            1 => part(0),
+            _ if (1..parts).all(is_same) => format!("each {}", part(0)),
+            _ => {
+                let mut listed: Vec<String> = (0..parts.min(LISTED)).map(part).collect();
+                if parts > LISTED {
+                    listed.push(format!("… and {} more", parts - LISTED));
+                }
+                listed.join(", ")
+            }
+        };
+        match d {
+            1 if parts == 1 => format!("the interval {each}"),
+            1 => format!("the box of {parts} entries: {each}"),
+            _ => format!("{} of dimension {d}: {each}", counted(parts, "disc")),
+        }
     }
 
     /// The member that lies farthest in this direction; parts without a direction stay at the centre, or at their upper
@@ -307,10 +424,10 @@ mod tests {
             for direction in [[1.0, 1.0, 1.0, 1.0], [-1.0, 0.3, 0.7, 1.0]] {
                 let end = universe.extreme(&direction);
                 assert!(universe.contains(&end));
-                assert_eq!(universe.clamped(end.clone()).len(), 4);
+                assert_eq!(universe.nearest(end.clone()).len(), 4);
                 let beyond: Vec<f64> = end.iter().zip(&direction).map(|(e, d)| e + d).collect();
                 assert!(!universe.contains(&beyond));
-                assert!(universe.contains(&universe.clamped(beyond)));
+                assert!(universe.contains(&universe.nearest(beyond)));
             }
         }
     }
@@ -343,7 +460,7 @@ mod tests {
         assert!((60..=140).contains(&flips), "{flips}");
         assert!(!universe.contains(&[0.0, 0.5, 0.0, 1.0]));
         assert_eq!(
-            universe.clamped(vec![2.0, 0.2, 0.0, -9.0]),
+            universe.nearest(vec![2.0, 0.2, 0.0, -9.0]),
             [1.0, 1.0, 0.0, -1.0]
         );
         assert_eq!(
@@ -352,5 +469,73 @@ mod tests {
         );
         let around = universe.recentred(&[0.5, 1.0, 0.0, -1.0]).unwrap();
         assert!(is_label(around.sample(&mut sampler)[1]));
+    }
+
+    #[test]
+    fn the_nearest_members_of_neighbours_are_neighbours_where_it_says_so() {
+        let adjacencies = [
+            Adjacency::one_entry(0.7),
+            Adjacency::L1 { alpha: 0.1 },
+            Adjacency::L2 { alpha: 0.7 },
+            Adjacency::OneRecord { len: 2 },
+            Adjacency::OneRecord { len: 3 },
+            Adjacency::Universe,
+        ];
+        // Datasets anywhere, members or not.
+        let anywhere = Universe::around(vec![0.5; 6], vec![2.0; 6]).unwrap();
+        let mut sampler = Sampler::new(3, 0);
+        let mut broken = Vec::new();
+        for dimension in [1, 2, 3] {
+            let universe =
+                Universe::discs(vec![0.5; 6], vec![1.0; 6 / dimension], dimension).unwrap();
+            for adjacency in adjacencies {
+                // In ℓ₁ a step along one entry is the one that a disc lengthens.
+                let step = match adjacency {
+                    Adjacency::L1 { alpha } => Adjacency::one_entry(alpha),
+                    other => other,
+                };
+                let breaks = (0..2000).any(|_| {
+                    let a = anywhere.sample(&mut sampler);
+                    let b = step.neighbour(&a, &anywhere, &mut sampler);
+                    assert!(adjacency.relates(&a, &b));
+                    let (a, b) = (universe.nearest(a), universe.nearest(b));
+                    assert!(universe.contains(&a) && universe.contains(&b));
+                    !adjacency.relates(&a, &b)
+                });
+                assert!(!breaks || !universe.keeps_neighbours(&adjacency));
+                broken.extend(breaks.then_some((dimension, adjacency)));
+            }
+        }
+        // The refusals are not idle: each kind that may break does break.
+        assert_eq!(broken.len(), 6, "{broken:?}");
+    }
+
+    #[test]
+    fn a_universe_is_described_by_centre_and_width() {
+        let said = |universe: Universe| universe.members();
+        let around = |centre: &[f64], half: &[f64]| {
+            said(Universe::around(centre.to_vec(), half.to_vec()).unwrap())
+        };
+        assert_eq!(around(&[10.0], &[1.0]), "the interval 10 ± 1");
+        let (centre, half) = ([0.1 + 0.2, 2.0], [0.5, 1e-7]);
+        assert_eq!(
+            around(&centre, &half),
+            "the box of 2 entries: 0.30000000000000004 ± 0.5, 2 ± 1e-7"
+        );
+        assert_eq!(
+            around(&[3.0; 99], &[1.0; 99]),
+            "the box of 99 entries: each 3 ± 1"
+        );
+        let many: Vec<f64> = (0..20).map(f64::from).collect();
+        assert!(around(&many, &[1.0; 20]).ends_with("7 ± 1, … and 12 more"));
+        let discs = Universe::discs(vec![0.0, 1.0, 2.0, 3.0], vec![1.0, 2.0], 2).unwrap();
+        assert_eq!(
+            said(discs.clone()),
+            "2 discs of dimension 2: radius 1 around (0, 1), radius 2 around (2, 3)"
+        );
+        assert_eq!(
+            serde_json::to_string(&discs).unwrap(),
+            r#"{"kind":"discs","center":[0.0,1.0,2.0,3.0],"radius":[1.0,2.0],"dimension":2}"#
+        );
     }
 }

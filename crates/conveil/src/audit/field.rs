@@ -89,7 +89,7 @@ impl Field {
         let moved = |theta: &[f64], direction: &[f64], sign: f64| {
             let to = theta.iter().zip(direction).enumerate();
             let to = to.map(|(i, (t, d))| t + sign * share * self.universe.reach(i) * d);
-            self.universe.clamped(to.collect())
+            self.universe.nearest(to.collect())
         };
         match self.adjacency {
             Adjacency::Universe => self.apart(pair, |theta, sign| moved(theta, direction, sign)),

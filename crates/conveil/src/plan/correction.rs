@@ -22,18 +22,18 @@ pub struct Correction {
     pub at_the_data: bool,
 }
 
-/// A datum outside its public bounds. Private.
+/// A datum outside its public bounds, or outside the universe that the claim is about. Private.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Clipped {
     /// The parameter.
     pub name: String,
     /// Its value.
     pub datum: f64,
-    /// The bound that stands in for it.
+    /// The bound, or the entry of the nearest member of the universe, that stands in for it.
     pub counted_as: f64,
 }
 
-/// The data outside their public bounds.
+/// The data outside their public bounds or universe.
 pub(super) fn clipped(map: &dyn DataMap, theta: &[f64]) -> Result<Vec<Clipped>> {
     let counted = map.clipped(theta)?;
     let each = map.parameters().iter().zip(theta.iter().zip(counted));

@@ -1,6 +1,5 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
-use super::correction::clipped;
 use super::empirical::violation;
 use super::{CuratorReport, Decided, Empirical, Plan, ReleasedMap};
 use crate::error::{Error, Result};
@@ -83,7 +82,7 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
     };
     // M8a and M1: the promise is for corrected and clipped data; what it means for the data themselves is the curator's
     // to know.
-    let clipped = clipped(plan.model(), theta)?;
+    let clipped = plan.clipped(theta)?;
     let is_corrected = (decided.correction.as_ref()).is_some_and(|c| !c.at_the_data);
     // Noise on the answer promises nothing of them, and losses give way at any data.
     let promises = !released.design().is_at_the_mean() && !released.has_local_recourse();

@@ -1,6 +1,6 @@
 //! Loss against ε, α or η, as a table. It explores private data.
 
-use super::Plan;
+use super::{Plan, within};
 use crate::ask::{Ask, Bound, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -71,8 +71,10 @@ pub fn frontier(
     batch: &Batch<'_>,
 ) -> Result<Frontier> {
     ask.strategy.only_program("a frontier")?;
-    let program = map.at(theta)?;
-    let left_out = map.left_out(&map.clipped(theta)?);
+    let universe = within::claimed(map, ask, false)?;
+    let counted = within::counted(map, ask, universe.as_ref())?;
+    let program = counted.at(theta)?;
+    let left_out = counted.left_out(&counted.clipped(theta)?);
     let optimum = solve::solve_checked(&program, &ask.settings)?.objective + left_out;
     let vary = |value: f64| -> Result<Ask> {
         let ask = ask.clone();

@@ -1,7 +1,7 @@
 //! What is guaranteed, and on which basis. The text a user sees is generated from here and nowhere else.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy};
+use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
 use crate::program::{Meaning, Reading, Subject};
@@ -69,7 +69,11 @@ impl Basis {
         }
     }
 
-    pub(super) fn sampled(request: &Sampled, calibrated: &Calibrated) -> Self {
+    pub(super) fn sampled(
+        request: &Sampled,
+        adjacency: &Adjacency,
+        calibrated: &Calibrated,
+    ) -> Self {
         Basis {
             defined_everywhere: false,
             solves: Solves::Checked,
@@ -80,12 +84,13 @@ impl Basis {
                 seed: request.seed,
             },
             statement: format!(
-                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}), one drawn uniformly from {} and the other as far from it as the adjacency allows; a pair chosen by an adversary may be among the rest",
+                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}) of {}; one member of a pair is drawn uniformly, {}; a pair chosen by an adversary may be among the rest",
                 short(1.0 - request.gamma, 9),
                 short(1.0 - request.beta, 9),
                 calibrated.pairs,
                 request.seed,
-                request.universe
+                request.universe,
+                adjacency.second_member()
             ),
         }
     }
@@ -145,6 +150,31 @@ impl Basis {
     pub fn statement(&self) -> &str {
         &self.statement
     }
+
+    /// γ: the share of pairs for which a sampled claim may fail.
+    pub fn gamma(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Sampled { gamma, .. } => Some(gamma),
+            _ => None,
+        }
+    }
+
+    /// β: the risk that a sampled claim is wrong.
+    pub fn beta(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Sampled { beta, .. } => Some(beta),
+            _ => None,
+        }
+    }
+
+    /// What is claimed, by the name that the field has for it.
+    pub fn notion(&self) -> &'static str {
+        match self.kind {
+            Kind::Certificate { .. } | Kind::Declared => "differential privacy",
+            Kind::Sampled { .. } => "random differential privacy",
+            Kind::PaperMode => "none",
+        }
+    }
 }
 
 /// A plan's guarantee: public, final, and built only by the plan.
@@ -157,6 +187,8 @@ pub struct Guarantee {
     strategy: Strategy,
     privacy: Privacy,
     adjacency: Option<Adjacency>,
+    /// The public set of datasets that the claim is about, where it is not about all.
+    universe: Option<Universe>,
     basis: Basis,
     sensitivity: f64,
     scale: f64,
@@ -201,6 +233,7 @@ impl Guarantee {
             strategy: ask.strategy,
             privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),
             adjacency: ask.adjacency,
+            universe: None,
             basis,
             sensitivity,
             scale: released.law().scale(),
@@ -230,6 +263,12 @@ impl Guarantee {
         }
     }
 
+    /// The claim is about this universe: data outside count as its nearest member.
+    pub(super) fn over(mut self, universe: Option<Universe>) -> Self {
+        self.universe = universe;
+        self
+    }
+
     pub(super) fn basis_mut(&mut self) -> &mut Basis {
         &mut self.basis
     }
@@ -247,6 +286,12 @@ impl Guarantee {
     /// Which datasets are indistinguishable.
     pub fn adjacency(&self) -> Option<&Adjacency> {
         self.adjacency.as_ref()
+    }
+
+    /// The universe that the claim is about, all of it public: that of a sampled sensitivity, or of adjacency by
+    /// universe. None where the claim is about all data, and in paper mode, whose universe lies around the private data.
+    pub fn universe(&self) -> Option<&Universe> {
+        self.universe.as_ref()
     }
 
     /// What the claim rests on.
@@ -292,7 +337,22 @@ impl Guarantee {
                 true => "",
                 false => ", given that an answer was produced",
             };
-            format!("differential privacy with {parameters} between {adjacency}{given}")
+            let notion = self.basis.notion();
+            let shares = match (self.basis.gamma(), self.basis.beta()) {
+                (Some(gamma), Some(beta)) => format!(
+                    ", for a share {} of such pairs with confidence {}",
+                    short(1.0 - gamma, 9),
+                    short(1.0 - beta, 9)
+                ),
+                _ => String::new(),
+            };
+            let over = self.universe.as_ref().map_or(String::new(), |universe| {
+                format!(
+                    ", over the universe of {}{shares}; data outside it count as its nearest member",
+                    universe.members()
+                )
+            });
+            format!("{notion} with {parameters} between {adjacency}{given}{over}")
         } else {
             format!("NO privacy guarantee (aimed at {parameters} between {adjacency})")
         };
@@ -314,9 +374,10 @@ impl Guarantee {
         if !self.basis.is_private() {
             return Some("nothing".into());
         }
-        let within = match self.clipped {
-            true => ", whatever it is within its public bounds",
-            false => ", whatever it is",
+        let within = match (&self.universe, self.clipped) {
+            (Some(_), _) => ", whatever it is within the stated universe",
+            (None, true) => ", whatever it is within its public bounds",
+            (None, false) => ", whatever it is",
         };
         let what = match self.adjacency? {
             Adjacency::OneEntry { alpha } => format!("{entry}, up to a change of {alpha}"),
@@ -372,9 +433,7 @@ impl Guarantee {
                 if self.gives_way {
                     text += "; losses give way, so every answer is admissible";
                 }
-                if self.clipped {
-                    text += "; data outside their public bounds count as clipped to them";
-                }
+                text += self.counted_data();
                 if self.enveloped {
                     text += "; the answer is for data within the envelope's correction, and whether a correction was made is private; it holds the price of one";
                 }
@@ -384,6 +443,18 @@ impl Guarantee {
                 "the answer meets {}, always, to the tolerance of the solver: it is the noisy answer projected onto them, and they are public",
                 self.which_constraints()
             ),
+        }
+    }
+
+    /// Which data a promise of feasibility is about.
+    fn counted_data(&self) -> &'static str {
+        match (&self.universe, self.clipped) {
+            (Some(_), false) => "; data outside the universe count as its nearest member",
+            (Some(_), true) => {
+                "; data outside the universe or their public bounds count as the nearest inside"
+            }
+            (None, true) => "; data outside their public bounds count as clipped to them",
+            (None, false) => "",
         }
     }
 
@@ -420,9 +491,7 @@ impl Guarantee {
         if !self.at_the_mean.is_empty() {
             text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
         }
-        if self.clipped {
-            text += "; data outside their public bounds count as clipped to them";
-        }
+        text += self.counted_data();
         if self.enveloped {
             text += "; this is for data within the envelope's correction, and whether a correction was made is private; the released number holds the price of a correction beside the cost of the decision";
         }

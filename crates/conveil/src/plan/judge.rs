@@ -2,7 +2,6 @@
 //! clipped to public bounds (M1). A strategy works on clipped data, but its decision meets the real ones.
 
 use super::Plan;
-use super::correction::clipped;
 use crate::ask::ResolvedQuery;
 use crate::digits::counted;
 use crate::error::{Error, Result};
@@ -47,23 +46,27 @@ impl Judge {
         theta: &[f64],
         settings: &Settings,
     ) -> Result<(Judge, Option<String>)> {
-        let clipped = clipped(plan.model(), theta)?.len();
+        let clipped = plan.clipped(theta)?.len();
         if clipped == 0 {
             return Ok((own, None));
         }
         let values = counted(clipped, "value");
+        let outside = match plan.guarantee().universe() {
+            Some(_) => "the universe or public bounds",
+            None => "public bounds",
+        };
         let themselves = plan.model().unclipped(theta);
         match themselves.and_then(|program| Judge::of(&program, query, settings)) {
             Ok(judge) => {
                 let note = format!(
-                    "{values} outside public bounds: every strategy works on the clipped data and its loss is against their optimum, but feasibility is judged at the data as they are"
+                    "{values} outside {outside}: every strategy works on the clipped data and its loss is against their optimum, but feasibility is judged at the data as they are"
                 );
                 Ok((judge, Some(note)))
             }
             Err(Error::Cancelled) => Err(Error::Cancelled),
             Err(_) => {
                 let note = format!(
-                    "{values} outside public bounds, too far for a program that can be solved: feasibility is judged at the clipped data, and says nothing about the data as they are"
+                    "{values} outside {outside}, too far for a program that can be solved: feasibility is judged at the clipped data, and says nothing about the data as they are"
                 );
                 let own = Judge {
                     is_at_the_data: false,

@@ -21,6 +21,7 @@ mod skeleton;
 mod strategies;
 mod warnings;
 mod widest;
+mod within;
 
 pub use comparison::{Comparison, StrategyRow};
 pub use correction::{Clipped, Correction};
@@ -45,6 +46,7 @@ use crate::noise::Law;
 use crate::program::DataMap;
 use crate::solve::Batch;
 use skeleton::Skeleton;
+use std::sync::Arc;
 
 /// A plan: the rule, the boxes, the η shares, the noise scale, the lattice and the guarantee. It has seen no data.
 ///
@@ -54,7 +56,7 @@ use skeleton::Skeleton;
 /// data (M1).
 #[derive(Debug)]
 pub struct Plan<'m> {
-    model: &'m dyn DataMap,
+    model: Arc<dyn DataMap + 'm>,
     ask: Ask,
     released: ReleasedMap<'m>,
     projection: Option<Projection>,
@@ -115,7 +117,9 @@ impl<'m> Plan<'m> {
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
-        let mut skeleton = Skeleton::new(map, &ask, paper)?;
+        let universe = within::claimed(map, &ask, paper)?;
+        let model = within::counted(map, &ask, universe.as_ref())?;
+        let mut skeleton = Skeleton::new(map, model.clone(), &ask, paper)?;
         let projection = match ask.strategy {
             Strategy::Projected => Some(Projection::required(map, &skeleton.query, &ask.settings)?),
             _ => None,
@@ -123,12 +127,13 @@ impl<'m> Plan<'m> {
         let certified = skeleton.certified.take();
         let bare = certified.as_ref().map(|c| c.certificate().bound());
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
-        let guarantee = Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity);
+        let guarantee =
+            Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity).over(universe);
         let own = released.plain().unwrap_or(&released);
         let mut warnings = warnings::collect(map, own.map(), &ask, own);
         warnings.extend(bare.and_then(|bare| warnings::solver_share(bare, sensitivity)));
         Ok(Plan {
-            model: map,
+            model,
             ask,
             released,
             projection,
@@ -142,9 +147,10 @@ impl<'m> Plan<'m> {
         &self.guarantee
     }
 
-    /// The user's own model. What is solved may have a certificate's variables behind the model's own.
-    pub fn model(&self) -> &'m dyn DataMap {
-        self.model
+    /// The user's own model, on the data as they count: outside a universe as its nearest member. What is solved may
+    /// have a certificate's variables behind the model's own.
+    pub fn model(&self) -> &(dyn DataMap + 'm) {
+        &*self.model
     }
 
     /// The one road to x̄.
@@ -178,6 +184,11 @@ impl<'m> Plan<'m> {
     /// Does the private work on a dataset, releasing nothing.
     pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
         curate::curate(self, theta)
+    }
+
+    /// The data outside their public bounds or the claim's universe, and what they count as. Private.
+    pub fn clipped(&self, theta: &[f64]) -> Result<Vec<Clipped>> {
+        correction::clipped(self.model(), theta)
     }
 
     /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.

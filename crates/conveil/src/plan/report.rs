@@ -26,6 +26,9 @@ pub struct CuratorReport {
     /// Whether losses give way.
     #[serde(skip)]
     gives_way: bool,
+    /// Whether data outside a universe count as its nearest member.
+    #[serde(skip)]
+    has_universe: bool,
     /// objective − optimum.
     pub loss: f64,
     /// 100·loss/|optimum|, where the optimum is not zero.
@@ -48,7 +51,7 @@ pub struct CuratorReport {
     pub empirical: Empirical,
     /// How the envelope deviated from the data, where there is one.
     pub correction: Option<super::Correction>,
-    /// Data outside their public bounds, which count as clipped to them.
+    /// Data outside their public bounds or the claim's universe, and what they count as.
     pub clipped: Vec<super::Clipped>,
     /// The probability of infeasibility for the data themselves, where they were clipped or corrected.
     pub infeasible_at_the_data: Option<Empirical>,
@@ -106,6 +109,7 @@ impl CuratorReport {
             loss,
             carried,
             gives_way: plan.released().has_local_recourse(),
+            has_universe: plan.guarantee().universe().is_some(),
             loss_percent: (carried && optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs()),
             answer: plan
                 .released()
@@ -197,11 +201,12 @@ impl CuratorReport {
         if !self.clipped.is_empty() {
             writeln!(
                 f,
-                "clipped                {} outside {} public bounds:",
+                "clipped                {} outside {}:",
                 counted(self.clipped.len(), "value"),
-                match self.clipped.len() {
-                    1 => "its",
-                    _ => "their",
+                match (self.has_universe, self.clipped.len()) {
+                    (true, _) => "the universe or public bounds",
+                    (false, 1) => "its public bounds",
+                    (false, _) => "their public bounds",
                 }
             )?;
             for clipped in self.clipped.iter().take(SHOWN) {

@@ -35,7 +35,13 @@ pub(super) struct Own {
 }
 
 impl<'m> Skeleton<'m> {
-    pub(super) fn new(map: &'m dyn DataMap, ask: &Ask, paper: bool) -> Result<Self> {
+    /// `counted` is `map` on the data as they count: what is solved unless a certificate makes something else of it.
+    pub(super) fn new(
+        map: &'m dyn DataMap,
+        counted: Arc<dyn DataMap + 'm>,
+        ask: &Ask,
+        paper: bool,
+    ) -> Result<Self> {
         let Some(privacy) = &ask.privacy else {
             return Err(Error::input(
                 "the ask states no privacy: a mechanism and its ε",
@@ -82,7 +88,7 @@ impl<'m> Skeleton<'m> {
         let shape = shape_of(ask, map, Some(&query), query.rows().len())?;
         let rule = rule_of(ask, map, &query, &shape)?;
         let mut skeleton = Skeleton {
-            map: Arc::new(map),
+            map: counted,
             original: map,
             query,
             shape,
@@ -274,7 +280,7 @@ impl<'m> Skeleton<'m> {
                 )?;
                 let law = self.law_for(ask, privacy, calibrated.sensitivity)?;
                 let sensitivity = calibrated.sensitivity;
-                let basis = Basis::sampled(sampled, &calibrated);
+                let basis = Basis::sampled(sampled, &adjacency, &calibrated);
                 Ok((self.released(ask, law)?, basis, sensitivity))
             }
             _ => Err(Error::input("no certificate was built")),

@@ -459,7 +459,7 @@ impl Ground<'_, '_> {
         };
         let universe = match &ask.sensitivity {
             Some(Request::Sampled(sampled)) => Some(&sampled.universe),
-            _ => None,
+            _ => self.plan.guarantee().universe(),
         };
         let reach = adjacency.reach(theta.len()).or_else(|| {
             universe.map(|u| match adjacency {
@@ -477,6 +477,8 @@ impl Ground<'_, '_> {
         let mut row = self.row(name);
         row.draws = self.draws.min(SOLVED_DRAWS);
         let map = self.released.map();
+        // The noise covers the distance between data as they count.
+        let theta = map.clipped(theta)?;
         let query = self.released.query();
         let slip = self.slip();
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {

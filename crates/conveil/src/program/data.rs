@@ -164,6 +164,10 @@ impl<T: DataMap + ?Sized> DataMap for &T {
         (**self).unclipped(theta)
     }
 
+    fn clipped(&self, theta: &[f64]) -> Result<Vec<f64>> {
+        (**self).clipped(theta)
+    }
+
     fn affine(&self) -> Option<&AffineMap> {
         (**self).affine()
     }

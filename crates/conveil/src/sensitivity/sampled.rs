@@ -28,7 +28,8 @@ impl Pairs {
         }
     }
 
-    /// Pair number `index`: a member drawn uniformly, and a neighbour as far away as the adjacency allows.
+    /// Pair number `index`: a member drawn uniformly, and a neighbour: under an adjacency with an α as far away as it
+    /// allows, otherwise an independent draw of the record or of the dataset.
     pub fn pair(&self, index: u64) -> (Vec<f64>, Vec<f64>) {
         let mut sampler = Sampler::new(self.seed, STREAM + index);
         let first = self.universe.sample(&mut sampler);
