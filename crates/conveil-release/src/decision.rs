@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use conveil::plan::{Correction, Decided, Plan};
+use conveil::plan::{Clipped, Correction, Decided, Plan};
 use serde::Serialize;
 
 use crate::card::{Named, json};
@@ -18,8 +18,9 @@ const TOLERANCE: f64 = 1e-9;
 ///
 /// # Guarantee
 /// Qx(ζ̂) is the released number, to a relative 1e-9 (of the larger of the number, its mean and its noise): checked, or
-/// there is no release. It meets the constraints with the card's probability; the noise is never drawn again because it
-/// does not. (M7.) Test: `the_decision_carries_the_released_number`.
+/// there is no release. It meets the constraints with the card's probability, for the data as they count: where those are
+/// not the data themselves, it says so. The noise is never drawn again because the decision is infeasible. (M7.) Tests:
+/// `the_decision_carries_the_released_number`, `a_decision_for_clipped_data_says_so`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
     format: &'static str,
@@ -31,10 +32,18 @@ pub struct Decision {
     /// What the decision was made for, where that is not the data as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     correction: Option<Correction>,
+    /// The data outside their public bounds or the claim's universe: the decision was made for what they count as.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clipped: Vec<Clipped>,
 }
 
 impl Decision {
-    pub(crate) fn new(plan: &Plan<'_>, decided: &Decided, answer: &[f64]) -> Result<Decision> {
+    pub(crate) fn new(
+        plan: &Plan<'_>,
+        decided: &Decided,
+        clipped: Vec<Clipped>,
+        answer: &[f64],
+    ) -> Result<Decision> {
         let (query, shape) = (plan.released().query(), plan.released().shape());
         let mean = query.apply(&decided.mean);
         // ζ̂ = T⁻¹(answer − Qx̄)
@@ -73,6 +82,7 @@ impl Decision {
             decision: Named::all((0..own).map(|j| program.variable_name(j)), &x),
             noise,
             correction: decided.correction.clone().filter(|c| !c.at_the_data),
+            clipped,
         })
     }
 
@@ -84,6 +94,11 @@ impl Decision {
     /// ζ̂ = T⁻¹(answer − Qx̄).
     pub fn noise(&self) -> &[f64] {
         &self.noise
+    }
+
+    /// The data that the decision was not made for, and what they count as; empty where it is for the data as they are.
+    pub fn clipped(&self) -> &[Clipped] {
+        &self.clipped
     }
 
     /// The decision as one JSON document.
@@ -103,6 +118,19 @@ impl fmt::Display for Decision {
             )?;
             for (name, datum, corrected) in &correction.moved {
                 writeln!(f, "  made for {name} = {corrected:.6}, not {datum:.6}")?;
+            }
+        } else if !self.clipped.is_empty() {
+            // A correction's own list holds what was clipped too.
+            writeln!(
+                f,
+                "NOT for the data as they are: values outside their public bounds or universe count as the nearest inside, and what is promised of this decision is for those"
+            )?;
+            for clipped in &self.clipped {
+                writeln!(
+                    f,
+                    "  made for {} = {:.6}, not {:.6}",
+                    clipped.name, clipped.counted_as, clipped.datum
+                )?;
             }
         }
         for Named { name, value } in &self.decision {

@@ -2,7 +2,7 @@
 
 use conveil::ask::{Privacy, Strategy};
 use conveil::noise::Sampler;
-use conveil::plan::{CuratorReport, Decided, Plan};
+use conveil::plan::{Clipped, CuratorReport, Decided, Plan};
 use dashu::integer::IBig;
 
 use crate::card::{Card, Standing};
@@ -138,6 +138,7 @@ pub fn not_private(plan: &Plan<'_>, theta: &[f64], seed: Option<u64>) -> Result<
 /// The released map at one dataset, and the lattice cell of its answer. Private.
 pub(crate) struct Solved {
     decided: Decided,
+    clipped: Vec<Clipped>,
     report: Option<CuratorReport>,
     pub(crate) lattice: Lattice,
     pub(crate) cell: Vec<IBig>,
@@ -157,6 +158,7 @@ impl Solved {
         let report = report.and_then(|report| report.ok());
         let cell = lattice.cell(&decided.answer)?;
         Ok(Solved {
+            clipped: plan.clipped(theta)?,
             decided,
             report,
             lattice,
@@ -178,7 +180,10 @@ impl Solved {
         let noisy = self.draw(source)?;
         // Noise on the answer leaves nothing to carry out but the answer.
         let decision = match plan.guarantee().strategy() {
-            Strategy::Program => Some(Decision::new(plan, &self.decided, &noisy)?),
+            Strategy::Program => {
+                let decision = Decision::new(plan, &self.decided, self.clipped, &noisy)?;
+                Some(decision)
+            }
             Strategy::Output | Strategy::Projected => None,
         };
         let answer = plan.published(&noisy)?;

@@ -256,6 +256,45 @@ fn clipped_data_make_the_same_card() {
     );
 }
 
+/// Demand 10 with bounds [0, 8]: 8 is dispatched, and whoever carries it out is told.
+#[test]
+fn a_decision_for_clipped_data_says_so() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let demand = m.parameter_within("demand", 0.0, 8.0);
+    m.minimize(x.at(0));
+    m.between("limits", demand, x.at(0), 60.0);
+    let map = m.build_map().unwrap();
+    let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
+    for (demand, is_clipped) in [(7.5, false), (10.0, true)] {
+        for with_report in [true, false] {
+            let charged = charge(&plan, &mut memory(), NAME).unwrap();
+            let charged = match with_report {
+                true => charged,
+                false => charged.without_report(),
+            };
+            let released = charged.release(&[demand]).unwrap();
+            let decision = released.decision().unwrap();
+            let (text, json) = (decision.to_string(), decision.to_json());
+            let words = "NOT for the data as they are: values outside their public bounds";
+            assert_eq!(text.contains(words), is_clipped, "{text}");
+            assert_eq!(json.contains("\"clipped\""), is_clipped, "{json}");
+            if is_clipped {
+                let made_for = "  made for demand = 8.000000, not 10.000000\n";
+                assert!(text.contains(made_for), "{text}");
+                let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+                let expected = serde_json::json!(
+                    [{ "name": "demand", "datum": 10.0, "counted_as": 8.0 }]
+                );
+                assert_eq!(json["clipped"], expected);
+            }
+            // The card knows nothing of it.
+            assert!(!released.card().to_string().contains("10.0"));
+            assert!(!released.card().to_json().contains("counted_as"));
+        }
+    }
+}
+
 #[test]
 fn the_decision_carries_the_released_number() {
     for model in [Model::Linear, Model::Quadratic, Model::Shaped, Model::Cone] {
