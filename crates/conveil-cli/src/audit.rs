@@ -41,10 +41,13 @@ pub(crate) fn sensitivity(
     let report = report.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
     terminal.show(&report)?;
     terminal.say_timings();
-    Ok(())
+    match report.released.measured {
+        true => Ok(()),
+        false => Err(Failure::nothing_tested(&inputs.spec_name)),
+    }
 }
 
-/// The white-box audit, or one pair of it again. Flagged: exit code 4.
+/// The white-box audit, or one pair of it again. Flagged: exit code 4; no pair with two answers: 6.
 pub(crate) fn audit(
     audited: &Audited,
     terminal: &Terminal,
@@ -100,6 +103,9 @@ pub(crate) fn audit(
     terminal.say_timings();
     match found.verdict() {
         Some(verdict) => Err(Failure::flagged(&inputs.spec_name, &verdict)),
+        None if found.white_box.is_empty_handed() => {
+            Err(Failure::nothing_tested(&inputs.spec_name))
+        }
         None => Ok(()),
     }
 }

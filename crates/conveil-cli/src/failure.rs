@@ -21,6 +21,9 @@ const NOT_WRITTEN: u8 = 6;
 /// The exit code of a release whose budget is spent and whose card could not be delivered.
 const UNDELIVERED: u8 = 7;
 
+/// The exit code of an audit that had no answer to look at: no more is known than after a failed solve.
+const NOTHING_TESTED: u8 = 6;
+
 /// A message that names the file and what to do next, with its exit code. Messages may depend on private data: they are
 /// the curator's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,16 @@ impl Failure {
                 "{name}: {verdict}\n  help: state a larger sensitivity, or a universe that leaves such a pair out"
             ),
             exit_code: FLAGGED,
+        }
+    }
+
+    /// No pair of an audit of the spec `name` had an answer on both sides.
+    pub fn nothing_tested(name: &str) -> Self {
+        Failure {
+            message: format!(
+                "{name}: nothing was tested: no pair had an answer on both sides\n  help: the report says why the first pair had none; `conveil explain {name}` finds what would make answers possible, and another universe or other bounds give other pairs"
+            ),
+            exit_code: NOTHING_TESTED,
         }
     }
 

@@ -95,6 +95,62 @@ fn a_true_claim_ends_with_zero_and_a_false_one_with_four() {
     assert_eq!(before, text(&wrong.join("worst.json")));
 }
 
+/// Data of size 10¹²: the noise covers 0.3, the answer moves by 1.5, and the residuals of a solve of such numbers are far
+/// larger than either. The released number is the computed one, so that is no excuse.
+#[test]
+fn no_pair_is_within_a_claim_that_its_epsilon_exceeds() {
+    let place = scalar("audit-large", "0.3");
+    let spec = text(&place.join("spec.toml"))
+        .replace("center = [100.0]", "center = [1e12]")
+        .replace("value = 100.0", "value = 1e12");
+    write(&place.join("spec.toml"), spec);
+    let problem = text(&place.join("scalar-lp.json")).replace("[-100.0, 160.0]", "[-1e12, 2e12]");
+    write(&place.join("scalar-lp.json"), problem);
+    let (code, stdout, stderr) = ended(&place, &["audit", "spec.toml", "-q", "--pairs", "50"]);
+    assert_eq!(code, 4, "{stdout}{stderr}");
+    assert!(
+        stdout.contains("verdict: FLAGGED: a pair has ε = 5"),
+        "{stdout}"
+    );
+    assert!(stdout.contains("within the claim: 0 of 50"), "{stdout}");
+    let why = "50 pairs above the claim by no more than the residuals of the two solves explain";
+    assert!(stdout.contains(why), "{stdout}");
+}
+
+/// No dataset of the universe has an answer: the limits exclude each other.
+#[test]
+fn an_audit_without_a_single_answer_says_that_nothing_was_tested() {
+    let place = scalar("audit-empty", "1.5");
+    let spec = text(&place.join("spec.toml")).replace("center = [100.0]", "center = [500.0]");
+    write(&place.join("spec.toml"), spec);
+    for (verb, words) in [
+        (
+            "audit",
+            "verdict: nothing was tested: no pair had an answer on both sides",
+        ),
+        (
+            "sensitivity",
+            "nothing was tested: this says nothing about the sensitivity in use",
+        ),
+    ] {
+        let words_of = [verb, "spec.toml", "-q", "--pairs", "40"];
+        let (code, stdout, stderr) = ended(&place, &words_of);
+        assert_eq!(code, 6, "{verb}: {stdout}{stderr}");
+        assert!(stdout.contains(words), "{verb}: {stdout}");
+        assert!(
+            !stdout.contains("no pair found above the claim"),
+            "{stdout}"
+        );
+        let complaint = "error: spec.toml: nothing was tested: no pair had an answer on both sides";
+        assert!(stderr.starts_with(complaint), "{verb}: {stderr}");
+    }
+    let (_, stdout, _) = ended(
+        &place,
+        &["audit", "spec.toml", "-q", "--json", "--pairs", "40"],
+    );
+    assert_eq!(json(&stdout)["verdict"], "nothing-tested");
+}
+
 #[test]
 fn the_json_of_an_audit_is_one_document_that_follows_the_seed() {
     let place = examples();

@@ -6,7 +6,7 @@ use crate::noise::{self, Law};
 use crate::plan::{DeterministicMap, Plan};
 use serde::{Deserialize, Serialize};
 
-/// A loss counts as above the claim when it exceeds ε by more than this share: what lies between is the solver's.
+/// A loss counts as above the claim when it exceeds ε by more than this share: what lies between is rounding.
 pub(crate) const MARGIN: f64 = 1e-4;
 
 /// The same for the δ of truncated noise, which grows exponentially with the movement.
@@ -77,8 +77,12 @@ pub struct PairLoss {
     /// The δ that this pair needs at the claimed ε, where the mechanism has one; for truncated noise at least the
     /// probability of an answer that the other dataset cannot produce.
     pub delta: Option<f64>,
-    /// Whether the loss exceeds the claim by more than the solver can have added.
+    /// Whether the loss exceeds the claim. It is that of the answers as they were computed: the noise is added to those,
+    /// so that an error of the solver counts like a change of the data.
     pub above: bool,
+    /// Whether the residuals of the two solves are large enough to explain all of the excess.
+    #[serde(skip)]
+    pub solver_may_explain: bool,
 }
 
 /// The claim against which pairs are held.
@@ -105,6 +109,7 @@ impl Claim {
             .collect();
         let on_lattice = self.step * norm.of(&steps);
         let (epsilon, delta) = self.needs(on_lattice, &steps)?;
+        let above = self.is_above(epsilon, delta);
         let slack = first.slack + second.slack;
         let share = if on_lattice > slack {
             1.0 - slack / on_lattice
@@ -113,16 +118,23 @@ impl Claim {
         };
         let certain: Vec<f64> = steps.iter().map(|s| share * s).collect();
         let (sure_epsilon, sure_delta) = self.needs(share * on_lattice, &certain)?;
-        let too_likely = matches!(self.privacy, Privacy::TruncatedLaplace { .. })
-            && sure_delta.is_some_and(|d| d > self.privacy.delta() * (1.0 + DELTA_MARGIN));
         Ok(PairLoss {
             movement: movement(norm, first, second),
             on_lattice,
             // Infinity is no number in a file.
             epsilon: epsilon.min(f64::MAX),
             delta,
-            above: sure_epsilon > self.privacy.epsilon() * (1.0 + MARGIN) || too_likely,
+            above,
+            solver_may_explain: above && !self.is_above(sure_epsilon, sure_delta),
         })
+    }
+
+    /// Whether a pair that needs this ε, or this δ at the claimed ε, contradicts the claim.
+    fn is_above(&self, epsilon: f64, delta: Option<f64>) -> bool {
+        let too_likely = matches!(self.privacy, Privacy::TruncatedLaplace { .. })
+            && delta.is_some_and(|d| d > self.privacy.delta() * (1.0 + DELTA_MARGIN));
+        // A loss that is no number is not within a claim.
+        !(epsilon <= self.privacy.epsilon() * (1.0 + MARGIN)) || too_likely
     }
 
     /// (ε at the plan's δ, δ at the claimed ε) of rounded answers so many steps apart.

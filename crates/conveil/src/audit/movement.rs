@@ -18,6 +18,8 @@ pub struct Moved {
     pub found_by: Option<String>,
     /// Sampled pairs of which a side had no answer.
     pub failures: usize,
+    /// Whether any pair, sampled or searched, had an answer on both sides: without one nothing was measured.
+    pub measured: bool,
 }
 
 pub(super) fn moved(sampled: &SampledPairs, worst: &Worst) -> Moved {
@@ -28,6 +30,7 @@ pub(super) fn moved(sampled: &SampledPairs, worst: &Worst) -> Moved {
         searched: worst.loss.map_or(largest, |l| l.movement.max(largest)),
         found_by: worst.found.as_ref().map(|f| f.how.clone()),
         failures: sampled.failures.len(),
+        measured: worst.loss.is_some() || sampled.losses.iter().any(Option::is_some),
     }
 }
 
@@ -78,7 +81,8 @@ pub(super) fn collect(
         pairs: audit.pairs,
         seed: audit.seed,
         tightness: released.searched / guarantee.sensitivity(),
-        ratio: (deterministic.searched > 0.0).then(|| released.searched / deterministic.searched),
+        ratio: (released.measured && deterministic.searched > 0.0)
+            .then(|| released.searched / deterministic.searched),
         released,
         deterministic,
     }
@@ -109,6 +113,12 @@ impl fmt::Display for SensitivityReport {
             "with the search"
         )?;
         let row = |f: &mut fmt::Formatter<'_>, name: &str, moved: &Moved| {
+            if !moved.measured {
+                return writeln!(
+                    f,
+                    "  {name:<24} nothing was measured: no pair had an answer on both sides"
+                );
+            }
             let (sampled, searched) = (short(moved.sampled, 6), short(moved.searched, 6));
             writeln!(f, "  {name:<24} {sampled:>18} {searched:>18}")
         };
@@ -132,6 +142,12 @@ impl fmt::Display for SensitivityReport {
                 "the released map moves {} times as much as the map without noise",
                 short(ratio, 4)
             )?;
+        }
+        if !self.released.measured {
+            return write!(
+                f,
+                "nothing was tested: this says nothing about the sensitivity in use"
+            );
         }
         write!(
             f,

@@ -24,6 +24,8 @@ pub enum Verdict {
     OutsideTheShare,
     /// No pair was found above the claim. That proves nothing.
     NoneFound,
+    /// No pair had an answer on both sides: nothing is known of the claim.
+    NothingTested,
 }
 
 /// A sampled pair of which a side had no answer.
@@ -70,7 +72,7 @@ impl Quantiles {
 /// How many of the sampled pairs keep the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairShare {
-    /// Pairs within the claim; pairs without an answer are not.
+    /// Pairs whose loss is not above the claim; pairs without an answer are not among them.
     pub within: u64,
     /// All sampled pairs.
     pub pairs: u64,
@@ -120,9 +122,11 @@ pub struct AuditReport {
     pub scale: f64,
     /// The lattice step.
     pub step: f64,
-    /// A pair counts as above the claim when its loss exceeds ε by more than this share, beyond what the residuals of
-    /// its two solves explain.
+    /// A pair counts as above the claim when its loss exceeds ε by more than this share.
     pub margin: f64,
+    /// Sampled pairs above the claim by no more than the residuals of their two solves explain: the solver is then not
+    /// exact enough for this sensitivity.
+    pub solver_may_explain: u64,
     /// Where the pairs come from.
     pub source: String,
     /// The seed.
@@ -172,7 +176,10 @@ pub(super) fn collect(
     // Where an answer is promised for every dataset or for none, one side without an answer tells the two apart.
     let told_apart = told_apart(guarantee.basis().is_defined_everywhere(), &sampled.failures);
     let above = told_apart || answered().chain(&worst.loss).any(|l| l.above);
+    let has_answers = answered().chain(&worst.loss).next().is_some();
     let verdict = match promised_share {
+        // One side without an answer told two datasets apart, or nothing was learned.
+        _ if !has_answers && !told_apart => Verdict::NothingTested,
         Some(promised) if share.at_most < promised => Verdict::Flagged,
         Some(_) if above => Verdict::OutsideTheShare,
         None if above => Verdict::Flagged,
@@ -205,6 +212,7 @@ pub(super) fn collect(
         scale: guarantee.scale(),
         step: guarantee.step(),
         margin: MARGIN,
+        solver_may_explain: answered().filter(|l| l.solver_may_explain).count() as u64,
         source,
         seed: audit.seed,
         losses: Quantiles::of(each(&|l| l.epsilon)),
@@ -258,6 +266,11 @@ impl AuditReport {
         self.verdict == Verdict::Flagged
     }
 
+    /// Whether no pair had an answer on both sides, so that nothing is known of the claim.
+    pub fn is_empty_handed(&self) -> bool {
+        self.verdict == Verdict::NothingTested
+    }
+
     /// The worst pair found, to be saved.
     pub fn witness(&self) -> Option<&Witness> {
         self.worst.as_ref()
@@ -269,6 +282,12 @@ impl AuditReport {
             0.0 => String::new(),
             delta => format!(" at δ = {delta}"),
         };
+        if self.is_empty_handed() {
+            return format!(
+                "claimed ε = {}{delta}, and nothing was tested: no pair had an answer on both sides",
+                short(self.claimed_epsilon, 6)
+            );
+        }
         format!(
             "claimed ε = {}, audited ε ≥ {}{delta}",
             short(self.claimed_epsilon, 6),
@@ -302,6 +321,9 @@ impl AuditReport {
             Verdict::OutsideTheShare => format!(
                 "a pair has ε = {found}; the sampled basis promises ε = {claimed} for a share {promised} of pairs only, and this is one of the others"
             ),
+            Verdict::NothingTested => {
+                "nothing was tested: no pair had an answer on both sides, so this says nothing about the claim".into()
+            }
             Verdict::NoneFound if self.failures.iter().any(|f| f.sides == 1) => {
                 "no pair with two answers above the claim; but of some pairs one side only has an answer, which tells them apart, and the claim is for answers that were produced".into()
             }
@@ -355,6 +377,13 @@ impl fmt::Display for AuditReport {
             share.pairs,
             short(share.at_least, 4)
         )?;
+        if self.solver_may_explain > 0 {
+            writeln!(
+                f,
+                "{} above the claim by no more than the residuals of the two solves explain: the solver's error is in the released number as well, and this sensitivity is too small for it; data of smaller size (other units, a centre subtracted) are solved more closely",
+                counted(self.solver_may_explain as usize, "pair")
+            )?;
+        }
         if let Some(first) = self.failures.first() {
             let told = self.failures.iter().filter(|p| p.sides == 1).count();
             writeln!(
@@ -390,7 +419,7 @@ impl fmt::Display for AuditReport {
             }
         }
         let Some(worst) = &self.worst else {
-            return write!(f, "no pair had an answer on both sides");
+            return write!(f, "no pair had an answer on both sides: nothing was tested");
         };
         let loss = &worst.loss;
         let delta = loss.delta.map_or(String::new(), |d| {

@@ -200,10 +200,12 @@ impl fmt::Display for Replay {
             "the witness does not reproduce"
         };
         let claim = short(self.claimed_epsilon, 6);
-        let verdict = if self.is_flagged() {
-            format!("FLAGGED: this pair exceeds the claimed ε = {claim}")
-        } else {
-            format!("this pair does not exceed the claimed ε = {claim}")
+        let verdict = match (self.found.above, self.adjacent) {
+            (true, true) => format!("FLAGGED: this pair exceeds the claimed ε = {claim}"),
+            (true, false) => format!(
+                "this pair exceeds the claimed ε = {claim}, which is not claimed for datasets that are not neighbours"
+            ),
+            (false, _) => format!("this pair does not exceed the claimed ε = {claim}"),
         };
         write!(f, "{same}; {verdict}")
     }
