@@ -69,11 +69,18 @@ impl PrivateFile {
         })
     }
 
+    /// An end of the process is no longer to remove the file.
+    fn hold(&self) {
+        unwritten().retain(|path| *path != self.path);
+    }
+
     /// Writes the document, to the disk: JSON if the name ends in .json, else text.
     pub(crate) fn write<D: Serialize + fmt::Display>(
         mut self,
         document: &D,
     ) -> Result<(), Failure> {
+        // From here on not even an end of the process takes it away: it may be all that is left of a paid answer.
+        self.hold();
         let json = self.path.extension().is_some_and(|end| end == "json");
         let text = if json {
             serde_json::to_string_pretty(document)
@@ -95,7 +102,7 @@ impl PrivateFile {
 
 impl Drop for PrivateFile {
     fn drop(&mut self) {
-        unwritten().retain(|path| *path != self.path);
+        self.hold();
         if !self.written {
             let _ = std::fs::remove_file(&self.path);
         }

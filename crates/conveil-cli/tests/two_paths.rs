@@ -5,9 +5,11 @@ mod running;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use running::charged::{charges, init, place, specs};
-use running::{directory, ended, text, write};
+use conveil::noise::Sampler;
+use running::charged::{charges, init, place, rounds, specs};
+use running::{command, directory, ended, text, write};
 
 #[test]
 fn a_hard_link_to_the_ledger_is_refused_by_every_verb() {
@@ -38,6 +40,47 @@ fn a_hard_link_to_the_ledger_is_refused_by_every_verb() {
     std::fs::remove_file(place.join("other.db")).unwrap();
     assert_eq!(charges(&place).len(), 1);
     assert_eq!(ended(&place, &["release", "spec.toml", "-q"]).0, 0);
+}
+
+/// A release is killed at any moment, a second name appears at any moment, and both names are used in turn: no more cards
+/// than the budget pays for, and a charge for each of them.
+#[test]
+fn two_names_and_a_kill_never_give_a_card_without_its_charge() {
+    let runs = rounds(30, 2000);
+    let mut moments = Sampler::new(0x2BA7, 0);
+    // Moments between the start and this; it follows what is seen, so that a busy machine does not matter.
+    let mut latest = Duration::from_millis(10);
+    let (mut journals, mut given) = (0, 0);
+    for _ in 0..runs {
+        let place = place("two-paths-killed", "2");
+        let other = text(&place.join("spec.toml")).replace("ledger.db", "other.db");
+        write(&place.join("other.toml"), other);
+        let mut late = command(&place, &["release", "spec.toml", "-q"]);
+        late.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut late = late.spawn().unwrap();
+        let moment = latest.mul_f64(moments.uniform());
+        let first = moment.mul_f64(moments.uniform());
+        std::thread::sleep(first);
+        std::fs::hard_link(place.join("ledger.db"), place.join("other.db")).unwrap();
+        std::thread::sleep(moment.saturating_sub(first));
+        let _ = late.kill();
+        let killed = late.wait_with_output().unwrap();
+        journals += usize::from(place.join("ledger.db-journal").exists());
+        let is_card = |stdout: &str| usize::from(stdout.contains("ledger: "));
+        let mut cards = is_card(&String::from_utf8_lossy(&killed.stdout));
+        latest = latest.mul_f64(if cards > 0 { 0.9 } else { 1.1 });
+        for spec in ["other.toml", "spec.toml", "spec.toml", "other.toml"] {
+            cards += is_card(&ended(&place, &["release", spec, "-q"]).1);
+        }
+        std::fs::remove_file(place.join("other.db")).unwrap();
+        let charged = charges(&place).len();
+        assert!(
+            cards <= charged && charged <= 2,
+            "{cards} cards, {charged} charges"
+        );
+        given += cards;
+    }
+    println!("{runs} kills between two names: {given} cards, {journals} journals left");
 }
 
 /// A link by name leads to the real file, whose journal lies beside it.
