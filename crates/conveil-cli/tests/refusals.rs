@@ -189,10 +189,10 @@ fn mistakes_in_the_spec() {
         (FIT, &[("name = \"y3\"                     # t = 0: it moves the level only\nvalue = 4.2", "name = \"y3\"")], &[],
             CHECK, 2,
             "error: spec.toml:38:7: parameter `y3` has no `value`, and shares q[0] with another parameter\n  help: the file holds one number for both: give each a `value`\n"),
-        (SAMPLED, &[("[private.universe]              # public: what the loads may be at all\nkind = \"box\"\ncenter = [50.0, 60.0]\nhalf_width = [5.0, 5.0]\n", "")], &[],
+        (SAMPLED, &[("[private.universe]              # public: what the loads may be at all\nkind = \"box\"\ncenter = [49.0, 61.0]           # a public forecast, never the private loads themselves\nhalf_width = [5.0, 5.0]\n", "")], &[],
             CHECK, 2,
             "error: spec.toml:54:15: sensitivity by `sampled` needs [private.universe]\n"),
-        (SAMPLED, &[("center = [50.0, 60.0]", "center = [50.0]")], &[],
+        (SAMPLED, &[("center = [49.0, 61.0]", "center = [50.0]")], &[],
             CHECK, 2,
             "error: spec.toml:49:14: `half_width` has 2 numbers, but there are 1 coordinates of `center`\n"),
     ]);
