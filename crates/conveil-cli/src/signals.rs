@@ -19,6 +19,7 @@ fn interrupted(cancel: &Cancel) {
 /// Watches for interruptions from now on. Called before any other thread is started: those inherit the blocked signals.
 #[cfg(unix)]
 pub(crate) fn watch(cancel: Cancel) {
+    use nix::errno::Errno;
     use nix::sys::signal::{SigSet, Signal};
     let mut watched = SigSet::empty();
     // Who starts a command so that it ignores a signal (`nohup`, a shell's `&`) wants it to go on.
@@ -33,8 +34,13 @@ pub(crate) fn watch(cancel: Cancel) {
     }
     let thread = std::thread::Builder::new().name("signals".into());
     let started = thread.spawn(move || {
-        while watched.wait().is_ok() {
-            interrupted(&cancel);
+        loop {
+            match watched.wait() {
+                Ok(_) => interrupted(&cancel),
+                // A process that is stopped and goes on again.
+                Err(Errno::EINTR) => {}
+                Err(_) => return,
+            }
         }
     });
     if started.is_err() {
