@@ -4,6 +4,7 @@
 
 mod running;
 
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -213,7 +214,15 @@ fn who_may_not_undo_it_is_told_what_happened() {
             const NOBODY: u32 = 65_534;
             other.uid(NOBODY).gid(NOBODY);
         }
-        let output = other.output().unwrap();
+        // Another test's process, forked while the copy was written, may hold it for a moment.
+        let output = loop {
+            match other.output() {
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                done => break done.unwrap(),
+            }
+        };
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         said.push((output.status.code(), stderr));
     }
