@@ -4,8 +4,8 @@ use std::fmt;
 
 use conveil::ask::Strategy;
 use conveil::chance::Budget;
-use conveil::plan::{self, Basis, Fit, Plan};
-use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading, Stage};
+use conveil::plan::{self, Basis, Fit, Movement, Plan};
+use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading};
 use serde::Serialize;
 
 use crate::inputs::{Inputs, Source};
@@ -51,6 +51,8 @@ pub struct Check {
     pub text: String,
     /// Whether the noise fits the feasible set, where that is public.
     pub fit: Fit,
+    /// How the declared decisions carry the noise, on nominal data.
+    pub movement: Movement,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
@@ -75,7 +77,7 @@ pub struct VariableLine {
     pub name: String,
     /// How many columns it takes.
     pub size: usize,
-    /// `recourse`, `decision`, `here-and-now` or `witness`.
+    /// `decision`, `here-and-now`, `witness` or `epigraph`.
     pub stage: &'static str,
 }
 
@@ -187,6 +189,7 @@ impl Check {
             },
             text: guarantee.to_string(),
             fit: plan::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
+            movement: plan::movement(plan),
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
@@ -199,12 +202,7 @@ fn variables(program: &Program) -> Vec<VariableLine> {
         .map(|block| VariableLine {
             name: block.name().into(),
             size: block.range().len(),
-            stage: match block.stage() {
-                Stage::Recourse if block.is_decision() => "decision",
-                Stage::Recourse => "recourse",
-                Stage::HereAndNow => "here-and-now",
-                Stage::Witness => "witness",
-            },
+            stage: block.stage().word(),
         })
         .collect()
 }
@@ -355,6 +353,7 @@ impl fmt::Display for Check {
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
         writeln!(f, "fit: {}", self.fit)?;
+        writeln!(f, "movement: {}", self.movement)?;
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
         }

@@ -7,7 +7,7 @@ use conveil::program::{
     self, AffineMap, Location, NewVariables, Parameter, Program, SavedConstraint,
 };
 use conveil_read::problem::{SavedCone, SavedProblem};
-use conveil_read::spec::{Entry, Holds, Place, Stage};
+use conveil_read::spec::{self, Entry, Holds, Place, Stage};
 use conveil_read::{Located, ReadError};
 
 use crate::failure::Failure;
@@ -179,10 +179,16 @@ fn place(place: Place) -> program::Place {
     }
 }
 
-/// The named columns; none for one block of all.
+/// The named columns, with what each is.
 fn variables(inputs: &Inputs, saved: &SavedProblem) -> Result<Vec<NewVariables>, ReadError> {
     let blocks = &inputs.spec.problem.variables;
     let columns = saved.q.len();
+    if let (true, spec::Model::Conic { file }) = (blocks.is_empty(), &inputs.spec.problem.model) {
+        let message = "the spec does not say what the variables of the problem are";
+        return Err(file.error(&inputs.spec_name, message).with_help(format!(
+            "if each is a real quantity that somebody carries out, write below [problem]:\n\n    [[problem.variable]]\n    name = \"x\"\n    size = {columns}\n    stage = \"decision\"\n\n  else one block for each run of columns, with stage = \"decision\", \"here-and-now\", \"witness\" or \"epigraph\""
+        )));
+    }
     let named = blocks
         .iter()
         .fold(0usize, |sum, block| sum.saturating_add(block.size));
@@ -208,11 +214,11 @@ fn variables(inputs: &Inputs, saved: &SavedProblem) -> Result<Vec<NewVariables>,
             name: block.name.value.clone(),
             len: block.size,
             stage: match block.stage {
-                Stage::Recourse | Stage::Decision => program::Stage::Recourse,
+                Stage::Decision => program::Stage::Decision,
                 Stage::HereAndNow => program::Stage::HereAndNow,
                 Stage::Witness => program::Stage::Witness,
+                Stage::Epigraph => program::Stage::Epigraph,
             },
-            decision: block.stage == Stage::Decision,
         })
         .collect())
 }

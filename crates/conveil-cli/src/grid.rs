@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use conveil::ask::{Bound, Query, Request};
+use conveil::ask::{Bound, Query, Request, Strategy};
 use conveil::plan::Decided;
 use conveil::program::DataMap;
 use conveil_grid::{Network, Susceptance, bounds, demand};
@@ -11,7 +11,7 @@ use conveil_models::grid::{Costs, Form, LoadBounds, Loads, Opf, OpfBuilder};
 use conveil_read::Located;
 use conveil_read::spec::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, Model, PrivateLoads,
-    Release, Sensitivity, UnitGroup,
+    Release, Sensitivity, Spec, UnitGroup,
 };
 
 use crate::failure::Failure;
@@ -209,11 +209,16 @@ pub(crate) fn refuse_public_demands(inputs: &Inputs) -> Result<(), Failure> {
 }
 
 /// The query of the cost; complaints stand where `release` does.
-pub(crate) fn cost(spec_name: &str, place: &Located<()>, opf: &Opf) -> Result<Query, Failure> {
+pub(crate) fn cost(
+    spec_name: &str,
+    spec: &Spec,
+    opf: &Opf,
+    strategy: Strategy,
+) -> Result<Query, Failure> {
     let query = opf.cost_query();
-    match query.resolve(opf) {
+    match query.resolve(opf, strategy) {
         Ok(_) => Ok(query),
-        Err(error) => Err(Failure::located(spec_name, place, &error)),
+        Err(error) => Err(Failure::located(spec_name, &spec.query.place, &error)),
     }
 }
 

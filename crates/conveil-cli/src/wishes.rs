@@ -40,11 +40,7 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         })
         .privacy(privacy(spec))
         .sensitivity(sensitivity(name, spec, model)?)
-        .strategy(match spec.feasibility.strategy.value {
-            Strategy::Program => ask::Strategy::Program,
-            Strategy::Output => ask::Strategy::Output,
-            Strategy::Projected => ask::Strategy::Projected,
-        })
+        .strategy(strategy(spec))
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
@@ -130,7 +126,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
         found.map_err(|e| Failure::located(name, variable, &e))
     };
     let may_be_released = |variable: &Located<VariableRef>| {
-        ask::may_be_queried(map.template(), &variable.value.to_string())
+        ask::may_be_queried(map.template(), &variable.value.to_string(), strategy(spec))
             .map_err(|e| Failure::located(name, variable, &e))
     };
     match &spec.query.release {
@@ -139,7 +135,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
         Release::Identity {
             variables: Some(list),
         } if list.len() == 1 => {
-            let resolved = query(&spec.query.release).resolve(map);
+            let resolved = query(&spec.query.release).resolve(map, strategy(spec));
             resolved.map_err(|e| Failure::located(name, &list[0], &e))?;
         }
         Release::Identity { variables } | Release::Sum { variables } => {
@@ -173,7 +169,7 @@ fn check_variables(name: &str, spec: &Spec, map: &dyn DataMap) -> Result<(), Fai
 /// A power flow has queries of its own, and so has a regression: its weights.
 fn query_of(name: &str, spec: &Spec, model: &Model) -> Result<Query, Failure> {
     Ok(match (&spec.query.release, model) {
-        (Release::Cost, Model::Opf(opf)) => grid::cost(name, &spec.query.place, opf)?,
+        (Release::Cost, Model::Opf(opf)) => grid::cost(name, spec, opf, strategy(spec))?,
         (Release::Generation { groups }, Model::Opf(opf)) => grid::generation(name, opf, groups)?,
         (release, Model::Regression(model)) => {
             regression::query(spec, model).unwrap_or_else(|| query(release))
@@ -221,6 +217,14 @@ pub fn adjacency(adjacency: Adjacency) -> ask::Adjacency {
         Adjacency::L2 { alpha } => ask::Adjacency::L2 { alpha },
         Adjacency::OneRecord { record } => ask::Adjacency::OneRecord { len: record },
         Adjacency::Universe => ask::Adjacency::Universe,
+    }
+}
+
+fn strategy(spec: &Spec) -> ask::Strategy {
+    match spec.feasibility.strategy.value {
+        Strategy::Program => ask::Strategy::Program,
+        Strategy::Output => ask::Strategy::Output,
+        Strategy::Projected => ask::Strategy::Projected,
     }
 }
 

@@ -22,15 +22,17 @@ const SAMPLED: Good = Good::Example("sampled-dispatch");
 const EPIGRAPH: Good = Good::Own("epigraph.json", EPIGRAPH_SPEC, EPIGRAPH_PROBLEM);
 const MANY: Good = Good::Own("many-noises.json", MANY_SPEC, MANY_PROBLEM);
 
-/// min t, t ≥ x, t ≥ 2 − x, 0 ≤ x ≤ 3: t looks like an epigraph.
-const EPIGRAPH_SPEC: &str = r#"# min t s.t. t ≥ x, t ≥ 2 − x, 0 ≤ x ≤ 3: t looks like an epigraph.
+/// min t, t ≥ x, t ≥ 2 − x, 0 ≤ x ≤ 3: t is an epigraph.
+const EPIGRAPH_SPEC: &str = r#"# min t s.t. t ≥ x, t ≥ 2 − x, 0 ≤ x ≤ 3: t is an epigraph.
 [problem]
 model = "conic"
 file = "epigraph.json"
 [[problem.variable]]
 name = "x"
+stage = "decision"
 [[problem.variable]]
 name = "t"
+stage = "epigraph"
 [private]
 adjacency = { kind = "one-entry", alpha = 0.1 }
 [[private.parameter]]
@@ -60,6 +62,10 @@ const EPIGRAPH_PROBLEM: &str = r#"{
 const MANY_SPEC: &str = r#"[problem]
 model = "conic"
 file = "many-noises.json"
+[[problem.variable]]
+name = "x"
+size = 18
+stage = "decision"
 [private]
 adjacency = { kind = "one-entry", alpha = 0.1 }
 [[private.parameter]]
@@ -128,19 +134,19 @@ fn mistakes_in_the_spec() {
     refused(&[
         (SCALAR, &[("[query]", "[query")], &[],
             CHECK, 2,
-            "error: spec.toml:29:7: not valid TOML: unclosed table, expected `]`\n"),
+            "error: spec.toml:30:7: not valid TOML: unclosed table, expected `]`\n"),
         (SCALAR, &[("version = 1", "version = 2")], &[],
             CHECK, 2,
             "error: spec.toml:8:11: version 2 is not known; this program reads version 1\n"),
         (SCALAR, &[("epsilon = 1.0", "epsilonn = 1.0")], &[],
             CHECK, 2,
-            "error: spec.toml:34:1: unknown key `epsilonn` in [privacy]; did you mean `epsilon`?\n"),
+            "error: spec.toml:35:1: unknown key `epsilonn` in [privacy]; did you mean `epsilon`?\n"),
         (SCALAR, &[("epsilon = 1.0", "epsilon = nan")], &[],
             CHECK, 2,
-            "error: spec.toml:34:11: `epsilon` must be finite, found nan\n"),
+            "error: spec.toml:35:11: `epsilon` must be finite, found nan\n"),
         (SCALAR, &[("epsilon = 1.0", "epsilon = \"1\"")], &[],
             CHECK, 2,
-            "error: spec.toml:34:11: `epsilon` must be a number, found a string\n"),
+            "error: spec.toml:35:11: `epsilon` must be a number, found a string\n"),
         (SCALAR, &[("[query]\nrelease = \"cost\"                # q'x = 1.5·x\n", "")], &[],
             CHECK, 2,
             "error: spec.toml:1:1: the section [query] is missing\n  help: for example: [query] with release = \"cost\"\n"),
@@ -149,52 +155,61 @@ fn mistakes_in_the_spec() {
             "error: spec.toml:14:11: `variable` makes no sense with model `ellipsoid`\n"),
         (SCALAR, &[("eta = 0.01", "eta = 0.7")], &[],
             CHECK, 2,
-            "error: spec.toml:38:7: `eta` must lie strictly between 0 and 1/2, found 0.7\n"),
+            "error: spec.toml:39:7: `eta` must lie strictly between 0 and 1/2, found 0.7\n"),
         (SCALAR, &[("\"laplace\"", "\"laplase\"")], &[],
             CHECK, 2,
-            "error: spec.toml:33:13: `mechanism` must be `laplace`, `gaussian` or `truncated-laplace`, found `laplase`\n  help: did you mean `laplace`?\n"),
+            "error: spec.toml:34:13: `mechanism` must be `laplace`, `gaussian` or `truncated-laplace`, found `laplase`\n  help: did you mean `laplace`?\n"),
         (SCALAR, &[("eta = 0.01", "eta = 0.01\nmethod = \"ball\"\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:39:10: method `ball` needs mechanism `gaussian`\n"),
+            "error: spec.toml:40:10: method `ball` needs mechanism `gaussian`\n"),
         (SCALAR, &[("eta = 0.01", "eta = 0.01\nsplit = \"optimize\"\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:39:9: `split` must be `symmetric` or `optimise`, found `optimize`\n  help: did you mean `optimise`?\n"),
+            "error: spec.toml:40:9: `split` must be `symmetric` or `optimise`, found `optimize`\n  help: did you mean `optimise`?\n"),
         (SCALAR, &[("by = \"declared\", per_alpha = 1.5", "by = \"declared\"")], &[],
             CHECK, 2,
-            "error: spec.toml:35:15: `sensitivity` needs `value` or `per_alpha`\n  help: for example: value = 1.0\n"),
+            "error: spec.toml:36:15: `sensitivity` needs `value` or `per_alpha`\n  help: for example: value = 1.0\n"),
         (SCALAR, &[("by = \"declared\"", "by = \"envelope\"")], &[],
             CHECK, 2,
-            "error: spec.toml:35:15: sensitivity by `envelope` needs `price`\n  help: price = 1000.0 is what deviating from the data by one unit costs, a public number: the value of lost load, a price cap\n"),
+            "error: spec.toml:36:15: sensitivity by `envelope` needs `price`\n  help: price = 1000.0 is what deviating from the data by one unit costs, a public number: the value of lost load, a price cap\n"),
         (FIT, &[("release = \"identity\"", "release = \"identity\"\nshape = \"curve\"\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:53:9: `shape` must be `curvature` or `isotropic`, found `curve`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]\n"),
+            "error: spec.toml:55:9: `shape` must be `curvature` or `isotropic`, found `curve`\n  help: or give the matrix by rows: [[2.0, 0.0], [0.5, 1.0]]\n"),
         (SCALAR, &[("by = \"declared\", per_alpha = 1.5, reason = \"the optimal x follows l one to one at every noise scale, and the cost is 1.5 x\"", "by = \"envelope\", price = 10.0")], &[],
             CHECK, 2,
-            "error: spec.toml:25:8: sensitivity by `envelope` needs `bounds` on every parameter, and `l` has none\n  help: the bounds must hold every admissible value, of either sign\n"),
+            "error: spec.toml:26:8: sensitivity by `envelope` needs `bounds` on every parameter, and `l` has none\n  help: the bounds must hold every admissible value, of either sign\n"),
         (SCALAR, &[("kind = \"one-entry\", alpha = 1.0", "kind = \"one-record\", record = 2")], &[],
             CHECK, 2,
-            "error: spec.toml:22:13: 1 parameter cannot be split into records of 2\n"),
+            "error: spec.toml:23:13: 1 parameter cannot be split into records of 2\n"),
         (SCALAR, &[("release = \"cost\"", "release = \"weighted\"\nweights = { y = 1.0 }\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:31:13: no variable `y`\n"),
+            "error: spec.toml:32:13: no variable `y`\n"),
         (GENERATORS, &[("name = \"dear\"", "name = \"cheap\"")], &[],
             CHECK, 2,
-            "error: spec.toml:17:8: the name `cheap` is taken\n"),
-        (GENERATORS, &[("name = \"dear\"", "name = \"dear\"\nstage = \"wait-and-see\"")], &[],
+            "error: spec.toml:18:8: the name `cheap` is taken\n"),
+        (GENERATORS, &[("name = \"dear\"\nstage = \"decision\"", "name = \"dear\"\nstage = \"wait-and-see\"")], &[],
             CHECK, 2,
-            "error: spec.toml:18:9: `stage` must be `recourse`, `decision`, `here-and-now` or `witness`, found `wait-and-see`\n"),
+            "error: spec.toml:19:9: `stage` must be `decision`, `here-and-now`, `witness` or `epigraph`, found `wait-and-see`\n"),
+        (GENERATORS, &[("name = \"dear\"\nstage = \"decision\"", "name = \"dear\"")], &[],
+            CHECK, 2,
+            "error: spec.toml:18:8: the variable `dear` does not say what it is\n  help: for `dear` write one line: stage = \"decision\" (`decision` for a real quantity that somebody carries out, `here-and-now` for one that is decided before the noise, `witness` for a slack or another variable of which only the existence is claimed, `epigraph` for one that bounds a convex cost from above)\n"),
+        (GENERATORS, &[("name = \"dear\"\nstage = \"decision\"", "name = \"dear\"\nstage = \"recourse\"")], &[],
+            CHECK, 2,
+            "error: spec.toml:19:9: `recourse` does not say whether somebody carries out the variable `dear`\n  help: for `dear` write one line: stage = \"decision\" (`decision` for a real quantity that somebody carries out, `here-and-now` for one that is decided before the noise, `witness` for a slack or another variable of which only the existence is claimed, `epigraph` for one that bounds a convex cost from above)\n"),
+        (GENERATORS, &[("[[problem.variable]]\nname = \"cheap\"\nstage = \"decision\"\n\n[[problem.variable]]\nname = \"dear\"\nstage = \"decision\"\n", "")], &[],
+            CHECK, 2,
+            "error: spec.toml:11:8: the spec does not say what the variables of the problem are\n  help: if each is a real quantity that somebody carries out, write below [problem]:\n\n    [[problem.variable]]\n    name = \"x\"\n    size = 2\n    stage = \"decision\"\n\n  else one block for each run of columns, with stage = \"decision\", \"here-and-now\", \"witness\" or \"epigraph\"\n"),
         (GENERATORS, &[("release = \"cost\"", "release = \"cost\"\nshape = [[1.0, 0.0], [0.0, 1.0]]")], &[],
             CHECK, 2,
-            "error: spec.toml:35:9: `shape` is 2×2, but the answer has 1 number\n"),
+            "error: spec.toml:37:9: `shape` is 2×2, but the answer has 1 number\n"),
         (FIT, &[("name = \"y3\"                     # t = 0: it moves the level only\nvalue = 4.2", "name = \"y3\"")], &[],
             CHECK, 2,
-            "error: spec.toml:38:7: parameter `y3` has no `value`, and shares q[0] with another parameter\n  help: the file holds one number for both: give each a `value`\n"),
+            "error: spec.toml:40:7: parameter `y3` has no `value`, and shares q[0] with another parameter\n  help: the file holds one number for both: give each a `value`\n"),
         (SAMPLED, &[("[private.universe]              # public: what the loads may be at all\nkind = \"box\"\ncenter = [49.0, 61.0]           # a public forecast, never the private loads themselves\nhalf_width = [5.0, 5.0]\n", "")], &[],
             CHECK, 2,
-            "error: spec.toml:54:15: sensitivity by `sampled` needs [private.universe]\n"),
+            "error: spec.toml:57:15: sensitivity by `sampled` needs [private.universe]\n"),
         (SAMPLED, &[("center = [49.0, 61.0]", "center = [50.0]")], &[],
             CHECK, 2,
-            "error: spec.toml:49:14: `half_width` has 2 numbers, but there are 1 coordinates of `center`\n"),
+            "error: spec.toml:52:14: `half_width` has 2 numbers, but there are 1 coordinates of `center`\n"),
     ]);
 }
 
@@ -236,42 +251,42 @@ fn mistakes_in_the_problem_file() {
 #[rustfmt::skip] // one case after the other
 fn a_spec_and_a_problem_that_disagree() {
     refused(&[
-        (GENERATORS, &[("[[problem.variable]]\nname = \"dear\"\n", "")], &[],
+        (GENERATORS, &[("[[problem.variable]]\nname = \"dear\"\nstage = \"decision\"\n", "")], &[],
             CHECK, 2,
             "error: spec.toml:14:8: the variable blocks have 1 entry in all, but two-generators.json has 2 columns\n  help: name every column, in order; `size` says how many a block takes\n"),
         (GENERATORS, &[("name = \"dear\"", "name = \"dear\"\nsize = 1000000000")], &[],
             CHECK, 2,
-            "error: spec.toml:17:8: the variable blocks have 1000000001 entries in all, but two-generators.json has 2 columns\n  help: name every column, in order; `size` says how many a block takes\n"),
+            "error: spec.toml:18:8: the variable blocks have 1000000001 entries in all, but two-generators.json has 2 columns\n  help: name every column, in order; `size` says how many a block takes\n"),
         (GENERATORS, &[("[[problem.constraint]]\nname = \"limits\"\nrows = [\"cheap ≥ 0\", \"dear ≥ 0\", \"cheap ≤ 10\", \"dear ≤ 2\"]\n", "")], &[],
             CHECK, 2,
-            "error: spec.toml:20:8: 1 constraint block is named, but two-generators.json has 2 cones\n  help: name one block for each cone, in order: zero (1), non-negative (4)\n"),
+            "error: spec.toml:22:8: 1 constraint block is named, but two-generators.json has 2 cones\n  help: name one block for each cone, in order: zero (1), non-negative (4)\n"),
         (SCALAR, &[("[private]\n", "[[problem.constraint]]\nname = \"more\"\n[private]\n")], &[],
             CHECK, 2,
-            "error: spec.toml:22:8: 2 constraint blocks are named, but scalar-lp.json has 1 cone\n  help: name one block for each cone, in order: non-negative (2)\n"),
+            "error: spec.toml:23:8: 2 constraint blocks are named, but scalar-lp.json has 1 cone\n  help: name one block for each cone, in order: non-negative (2)\n"),
         (GENERATORS, &[("\"cheap ≤ 10\", ", "")], &[],
             CHECK, 2,
-            "error: spec.toml:24:34: `limits` has 3 row names, but its cone has 4 rows\n"),
+            "error: spec.toml:26:34: `limits` has 3 row names, but its cone has 4 rows\n"),
         (GENERATORS, &[("name = \"balance\"", "holds = \"at-the-mean\"\nname = \"balance\"")], &[],
             CHECK, 2,
-            "error: spec.toml:21:8: `balance` is an equality and cannot hold at the mean only\n"),
+            "error: spec.toml:23:8: `balance` is an equality and cannot hold at the mean only\n"),
         (SCALAR, &[("in = \"b\", row = 0", "in = \"b\", row = 2")], &[],
             CHECK, 2,
-            "error: spec.toml:27:7: b[2] is not in scalar-lp.json: the problem has rows 0 to 1\n"),
+            "error: spec.toml:28:7: b[2] is not in scalar-lp.json: the problem has rows 0 to 1\n"),
         (SCALAR, &[("in = \"b\", row = 0", "in = \"q\", column = 1")], &[],
             CHECK, 2,
-            "error: spec.toml:27:7: q[1] is not in scalar-lp.json: the problem has column 0 only\n"),
+            "error: spec.toml:28:7: q[1] is not in scalar-lp.json: the problem has column 0 only\n"),
         (GENERATORS, &[("in = \"b\", row = 0", "in = \"A\", row = 1, column = 1")], &[],
             CHECK, 2,
-            "error: spec.toml:31:7: A[1, 1] is not in two-generators.json: the matrix stores no entry there\n  help: which entries exist is public: store an explicit 0 in the file\n"),
-        (SCALAR, &[("[[problem.variable]]\nname = \"x\"\n", ""), ("release = \"cost\"", "release = \"identity\"\nvariables = [\"x[3]\"]\n#")], &[],
+            "error: spec.toml:33:7: A[1, 1] is not in two-generators.json: the matrix stores no entry there\n  help: which entries exist is public: store an explicit 0 in the file\n"),
+        (SCALAR, &[("release = \"cost\"", "release = \"identity\"\nvariables = [\"x[3]\"]\n#")], &[],
             CHECK, 2,
-            "error: spec.toml:29:14: `x` has 1 entry, counted from 0: there is no `x[3]`\n"),
+            "error: spec.toml:32:14: `x` has indexes 0 to 0, found 3\n"),
         (GENERATORS, &[("[[problem.constraint]]\nname = \"balance\"                # a zero cone: it holds whatever the noise\n\n[[problem.constraint]]\nname = \"limits\"\nrows = [\"cheap ≥ 0\", \"dear ≥ 0\", \"cheap ≤ 10\", \"dear ≤ 2\"]\n", ""), ("eta = 0.05", "eta = 0.05\n[[feasibility.block]]\nname = \"limits\"\nweight = 2.0")], &[],
             CHECK, 2,
-            "error: spec.toml:38:8: no constraint `limits`\n  help: there are: `c0`, `c1`\n"),
+            "error: spec.toml:40:8: no constraint `limits`\n  help: there are: `c0`, `c1`\n"),
         (FIT, &[("rows = [\"level ≥ 0\", \"slope ≥ 0\", \"level ≤ 10\", \"slope ≤ 1\"]", ""), ("eta = 0.05", "eta = 0.05\n[[feasibility.block]]\nname = \"bounds\"\neta = [0.01, 0.01]")], &[],
             CHECK, 2,
-            "error: spec.toml:64:7: `eta` has 2 numbers, but `bounds` has 4 rows\n"),
+            "error: spec.toml:66:7: `eta` has 2 numbers, but `bounds` has 4 rows\n"),
     ]);
 }
 
@@ -279,15 +294,15 @@ fn a_spec_and_a_problem_that_disagree() {
 #[rustfmt::skip] // one case after the other
 fn asks_that_no_guarantee_can_answer() {
     refused(&[
-        (GENERATORS, &[("name = \"dear\"", "name = \"dear\"\nstage = \"witness\""), ("release = \"cost\"", "release = \"identity\"\nvariables = [\"cheap\", \"dear\"]")], &[],
+        (GENERATORS, &[("name = \"dear\"\nstage = \"decision\"", "name = \"dear\"\nstage = \"witness\""), ("release = \"cost\"", "release = \"identity\"\nvariables = [\"cheap\", \"dear\"]")], &[],
             CHECK, 2,
-            "error: spec.toml:36:23: refused: a query on `dear`\n  because it is a witness: only the existence of a value is claimed, so no value of it can be released\n  instead: make it recourse if it has a meaning of its own, or leave it out of the query\n"),
-        (GENERATORS, &[("name = \"dear\"", "name = \"dear\"\nstage = \"here-and-now\""), ("name = \"cheap\"", "name = \"cheap\"\nstage = \"here-and-now\"")], &[],
+            "error: spec.toml:37:23: refused: a query on `dear`\n  because it is declared a witness: only the existence of a value is claimed, so no value of it can be released or carry noise\n  instead: leave it out of the query; or, if `dear` is a real quantity that somebody carries out, declare it a decision (`stage = \"decision\"` in a spec, `Builder::variable` in Rust)\n"),
+        (GENERATORS, &[("name = \"dear\"\nstage = \"decision\"", "name = \"dear\"\nstage = \"here-and-now\""), ("name = \"cheap\"\nstage = \"decision\"", "name = \"cheap\"\nstage = \"here-and-now\"")], &[],
             CHECK, 2,
-            "error: spec.toml: refused: noise on the query `cost`\n  because it has no variable that may respond to the noise, or repeats another row of the query\n  instead: query variables of the recourse stage, each combination once\n"),
+            "error: spec.toml: refused: noise on the query `cost`\n  because it has no variable that may respond to the noise, or repeats another row of the query\n  instead: query variables that are declared decisions, each combination once\n"),
         (EPIGRAPH, &[], &[],
             CHECK, 2,
-            "error: spec.toml:16:14: refused: a query on `t`\n  because `t` only relaxes the constraints that it shares with other variables and is held down by its cost alone: it looks like an epigraph or a slack, which would swallow the noise while the decision stays where it is\n  instead: query the cost as a row over the decision variables; or release `t` as `at-most` with a public slope; or, if it is a real quantity that somebody carries out, declare it a decision\n"),
+            "error: spec.toml:18:14: refused: a query on `t`\n  because it is declared an epigraph, which would take up the noise while the decision stays where it is\n  instead: release it as `at-most` with a public slope, or query the cost as a row over the decisions; or, if `t` is a real quantity that somebody carries out, declare it a decision (`stage = \"decision\"` in a spec, `Builder::variable` in Rust)\n"),
         (FIT, &[("release = \"identity\"", "release = \"cost\"\n#")], &[],
             CHECK, 2,
             "error: spec.toml: refused: a query of the cost\n  because the cost coefficients are private, so the query itself would depend on the data\n  instead: query public combinations of the variables\n"),
@@ -351,7 +366,7 @@ fn programs_and_noise_that_do_not_fit() {
             "error: spec.toml: not attainable: no sampled pair moved the answer at all: the sample says nothing about the sensitivity\n  help: what can change this: epsilon, eta, the universe, the constraints\n"),
         (SCALAR, &[("at = [{ in = \"b\", row = 0, coef = -1.0 }]", "at = [{ in = \"b\", row = 0, coef = 1e-307 }]"), ("value = 100.0                   # the private number; `check` never looks at it\n", "")], &[],
             &["solve", "spec.toml", "--quiet"], 2,
-            "error: spec.toml:26:7: (-100 − 0)/0.0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001 at b[0] is not a finite number: give `l` a `value`\n"),
+            "error: spec.toml:27:7: (-100 − 0)/0.0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001 at b[0] is not a finite number: give `l` a `value`\n"),
         (SCALAR, &[("value = 100.0", "value = 1e300")], &[],
             &["solve", "spec.toml"], 2,
             "error: spec.toml: the right-hand side of `lower` is -1e300: it must be a finite number below 1e20 (leave the row out for no bound)\n"),
@@ -388,7 +403,7 @@ fn flags_that_make_no_sense() {
             "error: spec.toml: a frontier over α needs a sensitivity declared per α (`per_alpha`), or an envelope\n"),
         (SCALAR, &[("kind = \"one-entry\", alpha = 1.0", "kind = \"one-record\", record = 1"), ("per_alpha = 1.5", "value = 1.5")], &[],
             &["frontier", "spec.toml", "--over", "alpha"], 2,
-            "error: spec.toml:22:13: a frontier over alpha needs an adjacency with an alpha\n  help: one-entry, l1 and l2 have one\n"),
+            "error: spec.toml:23:13: a frontier over alpha needs an adjacency with an alpha\n  help: one-entry, l1 and l2 have one\n"),
     ]);
 }
 /// The rank test names the equality that leaves no room for noise.

@@ -64,7 +64,7 @@ fn hinges_as_a_program(plan: &Plan<'_>, program: &Program, weights: usize) -> Pr
     let mut m = Builder::new();
     let w = m.variable("w", weights);
     let margin = m.variable("margin", RECORDS);
-    let s = m.variable("s", RECORDS);
+    let s = m.auxiliary("s", RECORDS);
     m.minimize((1.0 / RECORDS as f64) * s.sum());
     (0..weights).for_each(|j| m.quadratic(j, j, 2.0 * LAMBDA));
     for i in 0..RECORDS {

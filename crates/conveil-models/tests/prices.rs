@@ -66,7 +66,7 @@ fn congestion_breaks_the_largest_cost_as_a_bound() {
 }
 
 /// 14_ieee at its nominal demand with the cost as a free variable t ≥ c'x: what must not be queried.
-fn through_an_epigraph(opf: &Opf) -> AffineMap {
+fn through_an_epigraph(opf: &Opf, stage: Stage) -> AffineMap {
     let base = opf.template();
     let (m, n) = (base.rows(), base.columns());
     let mut triplets: Vec<(usize, usize, f64)> = base.a().entries().collect();
@@ -80,8 +80,7 @@ fn through_an_epigraph(opf: &Opf) -> AffineMap {
     variables.push(NewVariables {
         name: "t".into(),
         len: 1,
-        stage: Stage::Recourse,
-        decision: false,
+        stage,
     });
     constraints.push(NewConstraint {
         name: "epigraph".into(),
@@ -111,9 +110,15 @@ fn a_cost_as_an_epigraph_carries_no_decision() {
     let plan = Plan::new(&opf, ask(Query::Cost)).unwrap();
     let found = plan.released().at(&opf.nominal());
     assert!(matches!(found, Err(Error::NoiseDoesNotFit(_))), "{found:?}");
-    let hollow = through_an_epigraph(&opf);
+    let hollow = through_an_epigraph(&opf, Stage::Epigraph);
     for query in [Query::Cost, Query::Variables(vec!["t".into()])] {
         let refusal = Plan::new(&hollow, ask(query)).unwrap_err().to_string();
-        assert!(refusal.contains("looks like an epigraph"), "{refusal}");
+        assert!(refusal.contains("it is declared an epigraph"), "{refusal}");
     }
+    // Declared to be what it is not, it takes the noise, and a warning names it.
+    let hollow = through_an_epigraph(&opf, Stage::Decision);
+    let plan = Plan::new(&hollow, ask(Query::Cost)).unwrap();
+    assert!(plan.released().at(&opf.nominal()).is_ok());
+    let warned = |w: &String| w.contains("they look like epigraphs: `t` ");
+    assert!(plan.warnings().iter().any(warned), "{:?}", plan.warnings());
 }

@@ -11,7 +11,7 @@ const WHOLE: &str = r#"
 [problem]
 model = "conic"
 file = "problem.json"
-variable = [{ name = "x", size = 3 }]
+variable = [{ name = "x", size = 3, stage = "decision" }]
 constraint = [{ name = "balance" }, { name = "limits" }]
 [private]
 adjacency = { kind = "one-entry", alpha = 1.0 }

@@ -73,7 +73,7 @@ fn every_key_reaches_its_field() {
     assert_eq!(
         sizes,
         [
-            (3, Stage::Recourse),
+            (3, Stage::Decision),
             (1, Stage::HereAndNow),
             (1, Stage::Witness)
         ]
@@ -216,9 +216,10 @@ fn columns_count_characters() {
 }
 
 #[test]
-fn a_decision_is_a_stage_of_its_own() {
-    let spec = seed(&EVERY_KEY.replacen("size = 3", "size = 3\nstage = \"decision\"", 1));
-    assert_eq!(spec.problem.variables[0].stage, Stage::Decision);
+fn an_epigraph_is_a_stage_of_its_own() {
+    let spec = seed(AT_MOST);
+    let stages: Vec<Stage> = spec.problem.variables.iter().map(|v| v.stage).collect();
+    assert_eq!(stages, [Stage::Decision, Stage::Epigraph]);
 }
 
 #[test]

@@ -52,7 +52,9 @@ fn many_parameters_and_blocks_take_linear_time() {
         text.push_str(&format!(
             "[[private.parameter]]\nname = \"p{index}\"\nat = [{{ in = \"q\", column = {index} }}]\n"
         ));
-        text.push_str(&format!("[[problem.variable]]\nname = \"v{index}\"\n"));
+        text.push_str(&format!(
+            "[[problem.variable]]\nname = \"v{index}\"\nstage = \"witness\"\n"
+        ));
         text.push_str(&format!("[[problem.constraint]]\nname = \"c{index}\"\n"));
         text.push_str(&format!(
             "[[feasibility.block]]\nname = \"c{index}\"\nweight = 1\n"

@@ -85,6 +85,10 @@ pub struct Card {
     bound: Option<f64>,
     lattice_step: f64,
     shape: Option<Vec<Vec<f64>>>,
+    /// The variables that whoever built the model declares to be decisions.
+    decisions: Vec<String>,
+    #[serde(skip)]
+    decisions_in_words: String,
     feasibility: String,
     reading: Option<Reading>,
     assumes: String,
@@ -162,6 +166,8 @@ impl Card {
             lattice_step: guarantee.step(),
             shape: (!shape.is_identity())
                 .then(|| (0..shape.noises()).map(|i| shape.row(i).to_vec()).collect()),
+            decisions: guarantee.decisions().to_vec(),
+            decisions_in_words: guarantee.decisions_text(),
             feasibility: guarantee.feasibility_text(),
             reading: guarantee.reading().cloned(),
             assumes: plan.guarantee().assumptions(),
@@ -249,6 +255,7 @@ impl fmt::Display for Card {
             writeln!(f, "strategy: {}", self.strategy.name())?;
         }
         writeln!(f, "feasibility: {}", self.feasibility)?;
+        writeln!(f, "decisions: {}", self.decisions_in_words)?;
         if let Some(reading) = &self.reading {
             writeln!(f, "use: {reading}")?;
         }

@@ -23,7 +23,7 @@ const NEIGHBOURHOOD: f64 = 10.0;
 fn covering(n: usize) -> conveil::Result<(AffineMap, Vec<f64>)> {
     let mut sampler = Sampler::new(7, 0);
     let mut m = Builder::new();
-    let x = m.decision("x", n);
+    let x = m.variable("x", n);
     let costs: Vec<f64> = (0..n).map(|_| 1.0 + sampler.uniform()).collect();
     m.minimize(x.dot(&costs));
     let mut demands = Vec::new();

@@ -35,7 +35,7 @@ fn largest(model: &AffineMap, query: Query, sensitivity: f64) -> (bool, f64) {
 /// 3 ≤ x ≤ 10 with a private price.
 fn interval() -> AffineMap {
     let mut m = Builder::new();
-    let x = m.decision("x", 1);
+    let x = m.variable("x", 1);
     let price = m.parameter("price");
     m.minimize(price * x.at(0));
     m.between("limits", 3.0, x.at(0), 10.0);
@@ -58,7 +58,7 @@ fn an_interval_holds_noise_up_to_its_length() {
 #[test]
 fn free_recourse_shares_the_noise() {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
+    let x = m.variable("x", 2);
     let price = m.parameter("price");
     m.minimize(price * x.at(0) + x.at(1));
     m.between("first", 0.0, x.at(0), 1.0);
@@ -73,8 +73,8 @@ fn free_recourse_shares_the_noise() {
 #[test]
 fn the_largest_scale_is_the_edge_of_the_program() {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
-    let y = m.decision("y", 1);
+    let x = m.variable("x", 2);
+    let y = m.variable("y", 1);
     let price = m.parameter("price");
     m.minimize(price * x.at(0) + 2.0 * x.at(1) + y.at(0));
     m.between("first", 0.0, x.at(0), 4.0);
@@ -98,7 +98,7 @@ fn the_largest_scale_is_the_edge_of_the_program() {
 #[test]
 fn what_the_public_cannot_know_is_left_to_explain() {
     let mut m = Builder::new();
-    let x = m.decision("x", 1);
+    let x = m.variable("x", 1);
     let limit = m.parameter("limit");
     m.minimize(x.at(0));
     m.between("limits", limit, x.at(0), 10.0);
@@ -107,7 +107,7 @@ fn what_the_public_cannot_know_is_left_to_explain() {
     assert_eq!(found(&private, x_query(), 0.1), Fit::Private);
 
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
+    let x = m.variable("x", 2);
     let price = m.parameter("price");
     m.minimize(price * x.at(0));
     m.norm_at_most("disc", x.entries(), 3.0);
@@ -124,8 +124,8 @@ fn what_the_public_cannot_know_is_left_to_explain() {
 fn sets_without_an_end_or_without_a_point_are_told_apart() {
     let half_line = |empty: bool| {
         let mut m = Builder::new();
-        let x = m.decision("x", 1);
-        let y = m.decision("y", 1);
+        let x = m.variable("x", 1);
+        let y = m.variable("y", 1);
         let price = m.parameter("price");
         m.minimize(price * x.at(0));
         m.at_most("start", 3.0, x.at(0));
@@ -195,7 +195,7 @@ fn bounded_noise_must_fit_as_a_whole() {
 #[test]
 fn what_is_not_checked_is_said() {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
+    let x = m.variable("x", 2);
     let price = m.parameter("price");
     m.minimize(price * x.at(0));
     for j in 0..2 {

@@ -261,9 +261,9 @@ fn a_kink_that_only_a_whole_group_reaches_is_found() {
 fn svm(points: usize, lambda: f64) -> (AffineMap, Vec<f64>) {
     let mut sampler = Sampler::new(5, 5);
     let mut m = Builder::new();
-    let w = m.decision("w", 2);
-    let b = m.decision("b", 1);
-    let z = m.variable("z", points);
+    let w = m.variable("w", 2);
+    let b = m.variable("b", 1);
+    let z = m.auxiliary("z", points);
     let mut theta = Vec::new();
     for i in 0..points {
         let class = if i % 2 == 0 { 1.0 } else { -1.0 };

@@ -141,7 +141,7 @@ fn envelopes_cover_cones_epigraphs_and_tails() {
     // A quadratic cost through its epigraph, released as at most.
     let mut m = Builder::new();
     let g = m.variable("g", 2);
-    let t = m.variable("t", 1);
+    let t = m.epigraph("t");
     let d = m.parameter_within("load", 1.0, 9.0);
     m.minimize(t.at(0));
     m.equal("balance", g.sum(), d);

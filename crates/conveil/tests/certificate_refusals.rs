@@ -98,7 +98,7 @@ fn records_that_share_a_row_or_a_slack_are_refused() {
     let build = |shared_row: bool, shared_slack: bool, paid: f64, slack: f64| {
         let mut m = Builder::new();
         let w = m.variable("w", 1);
-        let z = m.witness("slack", 2);
+        let z = m.auxiliary("slack", 2);
         m.minimize(paid * z.sum());
         m.quadratic(0, 0, 1.0);
         let a = m.parameter_within("a", -1.0, 1.0);
@@ -144,7 +144,7 @@ fn a_private_cost_through_an_epigraph_or_a_witness_is_refused() {
     // x₁ + x₂ = 10, x₂ ≤ 2: the cost through a free epigraph t would swallow the noise.
     let mut m = Builder::new();
     let x = m.variable("x", 2);
-    let t = m.variable("t", 1);
+    let t = m.epigraph("t");
     let price = m.parameter_within("price of t", 0.5, 2.0);
     m.minimize(price * t.at(0));
     m.equal("balance", x.sum(), 10.0);
@@ -161,17 +161,20 @@ fn a_private_cost_through_an_epigraph_or_a_witness_is_refused() {
             .feasible(0.99)
     };
     let refusal = Plan::new(&hollow, ask()).unwrap_err().to_string();
-    assert!(refusal.contains("looks like an epigraph"), "{refusal}");
+    assert!(refusal.contains("it is declared an epigraph"), "{refusal}");
     let mut m = Builder::new();
     let x = m.variable("x", 1);
-    let s = m.witness("s", 1);
+    let s = m.auxiliary("s", 1);
     let price = m.parameter_within("price", 1.0, 2.0);
     m.minimize(price * x.at(0) + 4.0 * s.at(0));
     m.at_most("need", 3.0, x.at(0) + s.at(0));
     m.between("x", 0.0, x.at(0), 20.0);
     m.between("s", 0.0, s.at(0), 20.0);
     let refusal = Plan::new(&m.build_map().unwrap(), ask()).unwrap_err();
-    assert!(refusal.to_string().contains("it is a witness"), "{refusal}");
+    assert!(
+        refusal.to_string().contains("it is declared a witness"),
+        "{refusal}"
+    );
 }
 
 /// Says that it is affine, and solves something else.

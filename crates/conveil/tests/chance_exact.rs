@@ -61,7 +61,7 @@ impl Row {
 /// min x, low ≤ x ≤ low + length; the lower bound is private (0 here).
 fn two_sided(length: f64) -> AffineMap {
     let mut m = Builder::new();
-    let x = m.decision("x", 1);
+    let x = m.variable("x", 1);
     let theta = m.parameter("theta");
     m.minimize(x.at(0));
     m.between("range", theta, x.at(0), length);
@@ -184,11 +184,11 @@ fn one_row(shape: Shape, noise: Noise, choice: Choice) -> Row {
     let mut m = Builder::new();
     let (query, expression, v) = match shape {
         Shape::Fixed(a) => {
-            let x = m.decision("x", a.len());
+            let x = m.variable("x", a.len());
             (Query::Identity, x.dot(&a), a)
         }
         Shape::Forced(k) => {
-            let x = m.decision("x", 2 * k);
+            let x = m.variable("x", 2 * k);
             let pair = |j: usize| {
                 vec![
                     (format!("x[{}]", 2 * j), 1.0),

@@ -20,8 +20,8 @@ const ALARM: f64 = 1e-6 / 100.0;
 fn mixture(index: u64) -> AffineMap {
     let mut sampler = Sampler::new(0x3117 + index, 0);
     let mut m = Builder::new();
-    let x = m.decision("x", 3);
-    let y = m.decision("y", 2);
+    let x = m.variable("x", 3);
+    let y = m.variable("y", 2);
     let plan = m.here_and_now("plan", 1);
     let theta = m.parameter("theta");
     let mut weights =
@@ -201,9 +201,9 @@ fn identity_queries_of_twenty_and_forty_noises_solve() {
     for (k, free) in [(20, 0), (40, 0), (20, 5)] {
         for noise in Noise::ALL {
             let mut m = Builder::new();
-            let x = m.decision("x", k);
+            let x = m.variable("x", k);
             let theta = m.parameter("theta");
-            let y = (free > 0).then(|| m.decision("y", free).entries());
+            let y = (free > 0).then(|| m.variable("y", free).entries());
             let y = y.unwrap_or_default();
             let all = [x.entries(), y].concat();
             for (j, entry) in all.iter().enumerate() {

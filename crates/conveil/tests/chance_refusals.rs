@@ -14,8 +14,8 @@ use conveil::risk::{Cvar, Risk, VarianceLimit, VarianceTerm};
 /// x ∈ R² queried, y free: rows `fixed` (two) and `free`, a disc on x and y.
 fn model() -> AffineMap {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
-    let y = m.decision("y", 1);
+    let x = m.variable("x", 2);
+    let y = m.variable("y", 1);
     let theta = m.parameter("theta");
     m.minimize(x.sum() + y.at(0));
     m.between("fixed", 1.0 * theta, x.at(0), 4.0);
@@ -49,7 +49,7 @@ fn for_block(block: &str, method: Option<Choice>, etas: Option<Vec<f64>>) -> Fea
 fn too_many_vertices_name_the_scenario_method() {
     let build = |k: usize, touched: usize| {
         let mut m = Builder::new();
-        let x = m.decision("x", k);
+        let x = m.variable("x", k);
         let theta = m.parameter("theta");
         m.minimize(x.sum());
         m.norm_at_most("disc", x.entries()[..touched].to_vec(), 1.0 * theta + 30.0);
@@ -336,7 +336,7 @@ fn risks_without_a_closed_form_or_with_bad_numbers_are_refused() {
 #[test]
 fn cvar_of_a_quadratic_objective_is_refused() {
     let mut m = Builder::new();
-    let x = m.decision("x", 1);
+    let x = m.variable("x", 1);
     let theta = m.parameter("theta");
     m.minimize(x.at(0));
     m.minimize_half_square(1.0, &x.entries());

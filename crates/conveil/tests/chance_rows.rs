@@ -28,8 +28,8 @@ const FREE: usize = 1;
 /// x queried (k = 2), y free; with `disc` also ‖(x₀, y)‖ ≤ 4.
 fn model(disc: bool) -> AffineMap {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
-    let y = m.decision("y", 1);
+    let x = m.variable("x", 2);
+    let y = m.variable("y", 1);
     let theta = m.parameter("theta");
     m.minimize(x.at(1) - x.at(0) - y.at(0));
     m.at_most("fixed", 2.0 * x.at(0) - x.at(1), 1.0 * theta + 3.0);

@@ -10,8 +10,8 @@ use conveil::program::{Affine, AffineMap, Against, Builder, Cone};
 fn model(seed: u64, cone: &Cone, free: bool) -> AffineMap {
     let mut sampler = Sampler::new(seed, 7);
     let mut m = Builder::new();
-    let x = m.decision("x", 3);
-    let y = m.decision("y", 1);
+    let x = m.variable("x", 3);
+    let y = m.variable("y", 1);
     let (interior, _) = cone.interior();
     let rows: Vec<Affine> = interior
         .iter()
@@ -121,7 +121,7 @@ fn what_meets_the_safe_box_meets_every_vertex() {
 fn entrywise_noise_on_a_matrix_costs_n_times_its_size() {
     for n in [2usize, 3, 5] {
         let mut m = Builder::new();
-        let y = m.decision("y", n * (n + 1) / 2);
+        let y = m.variable("y", n * (n + 1) / 2);
         let cap = m.parameter("cap");
         m.semidefinite("matrix", n, y.entries());
         for j in 0..n {
@@ -168,8 +168,8 @@ fn the_safe_box_says_what_it_cannot_serve() {
 #[test]
 fn noises_on_the_head_of_a_cone_need_no_vertices() {
     let mut m = Builder::new();
-    let z = m.decision("z", 17);
-    let r = m.decision("r", 1);
+    let z = m.variable("z", 17);
+    let r = m.variable("r", 1);
     let cap = m.parameter("cap");
     let head = cap - z.sum();
     m.norm_at_most("disc", vec![3.0 * r.at(0), Affine::constant(4.0)], head);

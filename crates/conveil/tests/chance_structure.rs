@@ -12,7 +12,7 @@ use conveil::program::{AffineMap, Builder, Cone, DataMap};
 /// min c'x over a box with a private total; `curved` adds ½‖x‖².
 fn dispatch(n: usize, curved: bool) -> AffineMap {
     let mut m = Builder::new();
-    let x = m.decision("x", n);
+    let x = m.variable("x", n);
     let demand = m.parameter("demand");
     let cost: Vec<f64> = (0..n).map(|j| 1.0 + j as f64).collect();
     m.minimize(x.dot(&cost));
@@ -83,8 +83,8 @@ fn an_identity_query_on_all_variables_has_no_variables_for_the_recourse() {
 #[test]
 fn a_witness_keeps_its_free_recourse() {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
-    let slack = m.witness("slack", 1);
+    let x = m.variable("x", 2);
+    let slack = m.auxiliary("slack", 1);
     let theta = m.parameter("theta");
     m.minimize(x.sum());
     m.at_most("covered", 1.0 * theta + 1.0, x.sum() + slack.at(0));
@@ -139,7 +139,7 @@ fn prices_are_derivatives_of_the_objective() {
 #[test]
 fn what_no_noise_reaches_takes_no_share_and_always_rows_do_not_move() {
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
+    let x = m.variable("x", 2);
     let y = m.here_and_now("y", 1);
     let theta = m.parameter("theta");
     m.minimize(x.sum() + y.at(0));

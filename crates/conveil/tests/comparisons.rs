@@ -74,7 +74,7 @@ fn a_shape_multiplies_the_noise_of_output_and_projected_output() {
 /// min t, t ≥ 3x, d ≤ x ≤ 50.
 fn epigraph() -> conveil::program::AffineMap {
     let mut m = Builder::new();
-    let t = m.variable("t", 1);
+    let t = m.epigraph("t");
     let x = m.variable("x", 1);
     let d = m.parameter("d");
     m.minimize(t.at(0));

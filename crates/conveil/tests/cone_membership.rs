@@ -177,8 +177,7 @@ fn program_in(cone: &Cone, q: &[f64]) -> Program {
         vec![NewVariables {
             name: "x".into(),
             len: m,
-            stage: Stage::Recourse,
-            decision: false,
+            stage: Stage::Decision,
         }],
         vec![NewConstraint {
             name: "in".into(),

@@ -20,7 +20,7 @@ fn random_lp(index: u64, cost_sign: f64) -> (AffineMap, Vec<f64>) {
     let dot = |a: &[f64]| a.iter().zip(&inside).map(|(a, x)| a * x).sum::<f64>();
     let mut m = Builder::new();
     // Random columns may look like anything: these are decisions.
-    let x = m.decision("x", n);
+    let x = m.variable("x", n);
     let shift = m.parameter("shift");
     let cost: Vec<f64> = (0..n).map(|_| uniform(&mut s, -2.0, 3.0)).collect();
     m.minimize(cost_sign * x.dot(&cost));

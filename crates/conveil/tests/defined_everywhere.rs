@@ -98,7 +98,7 @@ fn the_solver_and_the_map_have_a_sentence_each() {
 fn a_record_without_a_slack_is_refused_whatever_its_coefficients() {
     let mut m = Builder::new();
     let w = m.variable("w", 1);
-    let z = m.witness("slack", 1);
+    let z = m.auxiliary("slack", 1);
     m.minimize(1.0 * z.at(0));
     m.quadratic(0, 0, 1.0);
     let a = m.parameter_within("a", -1.0, 1.0);

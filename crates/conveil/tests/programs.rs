@@ -12,8 +12,7 @@ fn variables(name: &str, len: usize) -> NewVariables {
     NewVariables {
         name: name.into(),
         len,
-        stage: Stage::Recourse,
-        decision: false,
+        stage: Stage::Decision,
     }
 }
 

@@ -93,7 +93,7 @@ fn here_and_now_variables_do_not_free_a_balance() {
 fn a_witness_slack_does_not_free_a_balance_for_its_own_query() {
     let mut m = Builder::new();
     let g = m.variable("g", 2);
-    let spill = m.witness("spill", 1);
+    let spill = m.auxiliary("spill", 1);
     let load = m.parameter("load");
     m.minimize(g.dot(&[1.0, 2.0]));
     m.equal("balance", g.sum() - spill.at(0), load);
@@ -104,7 +104,7 @@ fn a_witness_slack_does_not_free_a_balance_for_its_own_query() {
         Query::Weighted(vec![("g".into(), 1.0), ("spill".into(), -1.0)]),
     ] {
         let why = message(Plan::new(&map, laplace(query, 1.0)));
-        assert!(why.contains("it is a witness"), "{why}");
+        assert!(why.contains("it is declared a witness"), "{why}");
     }
 }
 
@@ -133,7 +133,7 @@ fn repeated_and_dependent_query_rows_are_refused() {
 fn private_equalities_are_tested_at_the_data_and_nowhere_else() {
     // x₀ + θx₁ = 10 and a query on x₀ + 2x₁: impossible at θ = 2 only.
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
+    let x = m.variable("x", 2);
     let theta = m.parameter("θ");
     m.minimize(x.sum());
     m.equal("mix", x.at(0) + theta * x.at(1), 10.0);
@@ -157,7 +157,7 @@ fn private_equalities_are_tested_at_the_data_and_nowhere_else() {
 fn private_equalities_bind_the_recourse_at_their_own_coefficients() {
     // x₀ + (1 + θ)x₁ = 10 and a query on x₀: X₁ = −1/(1 + θ), not what the template would say.
     let mut m = Builder::new();
-    let x = m.decision("x", 2);
+    let x = m.variable("x", 2);
     let theta = m.parameter("θ");
     m.minimize(x.sum());
     m.equal("mix", x.sum() + theta * x.at(1), 10.0);
@@ -178,7 +178,7 @@ fn an_at_most_query_whose_two_rows_agree_is_consistent() {
     // t = c'x exactly: the slope row repeats the first, with the same noise, and that is no contradiction.
     let mut m = Builder::new();
     let x = m.variable("x", 2);
-    let t = m.variable("t", 1);
+    let t = m.epigraph("t");
     let load = m.parameter("load");
     m.minimize(t.at(0));
     m.equal("balance", x.sum(), load);
@@ -211,8 +211,7 @@ fn equalities(rows: &[Vec<i32>], columns: usize) -> Program {
         vec![NewVariables {
             name: "x".into(),
             len: columns,
-            stage: Stage::Recourse,
-            decision: true,
+            stage: Stage::Decision,
         }],
         vec![NewConstraint {
             name: "row".into(),

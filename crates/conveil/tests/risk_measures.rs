@@ -68,8 +68,8 @@ fn simulated_cvar(decided: &Decided, law: &Law, tail: f64) -> (f64, f64) {
 /// of the cost and raises its mean. With `k` = 3 each unit has three parts, all sums released.
 fn units(k: usize) -> (AffineMap, Query) {
     let mut m = Builder::new();
-    let cheap = m.decision("cheap", k);
-    let dear = m.decision("dear", k);
+    let cheap = m.variable("cheap", k);
+    let dear = m.variable("dear", k);
     let demand = m.parameter("demand");
     m.minimize(cheap.sum() + 3.0 * dear.sum() + 7.0);
     let mut rows = Vec::new();
@@ -260,7 +260,7 @@ fn sampled_cvar_is_close_to_the_exact_one_and_has_the_rows_of_m6() {
 /// x ∈ R⁴ with a full P, the first two queried, the others free: every pair of fixed and free rows of X meets in P.
 fn quadratic() -> AffineMap {
     let mut m = Builder::new();
-    let x = m.decision("x", 4);
+    let x = m.variable("x", 4);
     let theta = m.parameter("theta");
     let rows = [
         [2.0, -1.0, 0.5, 0.0],

@@ -172,7 +172,6 @@ fn names_and_stages_are_put_on_a_saved_problem() {
         name: name.into(),
         len,
         stage,
-        decision: true,
     };
     let row = |name: &str| SavedConstraint {
         name: name.into(),
@@ -182,20 +181,20 @@ fn names_and_stages_are_put_on_a_saved_problem() {
     let named = Program::from_saved(
         saved(),
         vec![
-            block("g", 2, Stage::Recourse),
+            block("g", 2, Stage::Decision),
             block("h", 1, Stage::HereAndNow),
         ],
         vec![row("power"), row("limits")],
     )
     .unwrap();
     assert_eq!(named.variable_name(1), "g[1]");
-    assert!(named.variable_block(1).is_decision());
+    assert_eq!(named.variable_block(1).stage(), Stage::Decision);
     assert_eq!(named.variable_block(2).stage(), Stage::HereAndNow);
     assert_eq!(named.row_name(2), "limits[1]");
     assert_eq!(
         message(Program::from_saved(
             saved(),
-            vec![block("g", 2, Stage::Recourse)],
+            vec![block("g", 2, Stage::Decision)],
             vec![]
         )),
         "the named variables have 2 entries in all, but the problem has 3 columns"

@@ -22,8 +22,8 @@ pub(super) fn map(
     let n = normals.dimension();
     let mut m = Builder::new();
     // Real quantities, both: the ellipsoid is what is released and used.
-    let centre = m.decision("centre", n);
-    let shape = m.decision("shape", n * (n + 1) / 2);
+    let centre = m.variable("centre", n);
+    let shape = m.variable("shape", n * (n + 1) / 2);
     let mut heads = Vec::new();
     let mut row = 0;
     for (i, a) in normals.rows().iter().enumerate() {
@@ -44,11 +44,8 @@ pub(super) fn map(
     let upper = (0..n).flat_map(|j| (0..=j).map(move |i| (i, j)));
     let upper: Vec<Affine> = upper.map(|(i, j)| shape.at(entry(i, j))).collect();
     m.semidefinite("positive", n, upper);
-    let t = match determinant {
-        Determinant::AtTheMean => m.variable("size", 1),
-        // Decided before the noise: what is promised of every ellipsoid that counts.
-        Determinant::WithNoise => m.here_and_now("size", 1),
-    };
+    // Decided before the noise: of the mean ellipsoid, or what is promised of every ellipsoid that counts.
+    let t = m.here_and_now("size", 1);
     m.minimize(-t.at(0));
     let size = t.at(0);
     match (n, form) {
@@ -106,9 +103,8 @@ fn factored(
     // Only that there is such a K matters. One that follows the noise meets all k of them, 2^k vertices; past two
     // dimensions it is decided before: then Y(ζ) ⪰ KD⁻¹K' for all ζ that count, and only the noise on Y matters.
     let k = match determinant {
-        Determinant::AtTheMean => m.variable("factor", n * (n + 1) / 2),
-        Determinant::WithNoise if n <= 2 => m.witness("factor", n * (n + 1) / 2),
-        Determinant::WithNoise => m.here_and_now("factor", n * (n + 1) / 2),
+        Determinant::WithNoise if n <= 2 => m.auxiliary("factor", n * (n + 1) / 2),
+        _ => m.here_and_now("factor", n * (n + 1) / 2),
     };
     // K at (i, j), i ≥ j, stands where its mirror image would in the upper triangle.
     let mut upper = Vec::new();
@@ -147,13 +143,10 @@ fn tower(m: &mut Builder, x: Vec<Affine>, size: Affine, determinant: Determinant
     let mut floor = 0;
     while storey.len() > 1 {
         let pairs = storey.len() / 2;
-        let means = match (pairs, determinant) {
-            (1, _) => vec![size.clone()],
-            (_, Determinant::AtTheMean) => m.variable(&format!("means {floor}"), pairs).entries(),
+        let means = match pairs {
+            1 => vec![size.clone()],
             // Of a K that is decided before the noise.
-            (_, Determinant::WithNoise) => {
-                m.here_and_now(&format!("means {floor}"), pairs).entries()
-            }
+            _ => m.here_and_now(&format!("means {floor}"), pairs).entries(),
         };
         for (i, (pair, mean)) in storey.chunks(2).zip(&means).enumerate() {
             let (u, v) = (pair[0].clone(), pair[1].clone());

@@ -24,7 +24,7 @@ pub(super) struct Assembly<'n> {
     private: Vec<usize>,
     /// The place of each bus among the private loads.
     pub(super) place: Vec<Option<usize>>,
-    variables: Vec<String>,
+    variables: Vec<NewVariables>,
     pub(super) balances: Vec<Row>,
     pub(super) lines: Vec<Row>,
     generators: Vec<Row>,
@@ -73,7 +73,9 @@ impl<'n> Assembly<'n> {
             network,
             private: private.to_vec(),
             place,
-            variables: (0..units.len()).map(|u| network.unit_name(u)).collect(),
+            variables: (0..units.len())
+                .map(|u| one(network.unit_name(u), Stage::Decision))
+                .collect(),
             balances: Vec::new(),
             lines: Vec::new(),
             generators,
@@ -86,9 +88,9 @@ impl<'n> Assembly<'n> {
         }
     }
 
-    /// A new variable.
-    pub(super) fn variable(&mut self, name: String) -> usize {
-        self.variables.push(name);
+    /// A new variable. Outputs are decisions, and so are the flows and angles that go with them: what the network does.
+    pub(super) fn variable(&mut self, name: String, stage: Stage) -> usize {
+        self.variables.push(one(name, stage));
         self.variables.len() - 1
     }
 
@@ -109,10 +111,8 @@ impl<'n> Assembly<'n> {
             .buses()
             .iter()
             .map(|bus| {
-                (!bus.is_reference).then(|| {
-                    self.variables.push(format!("angle {}", bus.number));
-                    self.variables.len() - 1
-                })
+                (!bus.is_reference)
+                    .then(|| self.variable(format!("angle {}", bus.number), Stage::Decision))
             })
             .collect();
         let mut balances: Vec<Row> = (0..columns.len())
@@ -135,7 +135,7 @@ impl<'n> Assembly<'n> {
             if branch.shift != 0.0 {
                 // A flow of its own: b·base·shift can be a thousand times the limit, and would spoil the numbers.
                 let name = format!("flow of {}", network.branch_name(index));
-                let own = self.variable(name.clone());
+                let own = self.variable(name.clone(), Stage::Decision);
                 let mut terms = difference(&columns, branch, 1.0);
                 terms.push((own, -1.0 / b));
                 self.flows.push(Row {
@@ -233,12 +233,6 @@ impl<'n> Assembly<'n> {
             let cone = Cone::SecondOrder(rows.len());
             add(name, rows, cone);
         }
-        let variables = self.variables.into_iter().map(|name| NewVariables {
-            name,
-            len: 1,
-            stage: Stage::Recourse,
-            decision: false,
-        });
         let mut q = vec![0.0; columns];
         self.q.iter().for_each(|&(j, v)| q[j] += v);
         let a = Sparse::from_triplets(b.len(), columns, &triplets)?;
@@ -251,7 +245,7 @@ impl<'n> Assembly<'n> {
                 Sparse::from_triplets(columns, columns, &diagonal)?
             }
         };
-        let program = Program::new(p, q, a, b, variables.collect(), constraints)?;
+        let program = Program::new(p, q, a, b, self.variables, constraints)?;
         let parameters = self.private.iter().zip(places).enumerate();
         let parameters = parameters.map(|(k, (&bus, places))| {
             let data = &self.network.buses()[bus];
@@ -264,6 +258,15 @@ impl<'n> Assembly<'n> {
             }
         });
         AffineMap::new(program, parameters.collect())
+    }
+}
+
+/// A variable of its own.
+fn one(name: String, stage: Stage) -> NewVariables {
+    NewVariables {
+        name,
+        len: 1,
+        stage,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::assembly::{Assembly, Row};
 use super::{Costs, linear_cost};
+use conveil::program::Stage;
 use conveil::{Error, Result};
 use conveil_grid::{Cost, Network, Unit};
 
@@ -28,7 +29,7 @@ pub(super) fn assemble(assembly: &mut Assembly<'_>, costs: Costs) -> Result<bool
             .collect();
         return Ok(false);
     }
-    let t = assembly.variable(EPIGRAPH.into());
+    let t = assembly.variable(EPIGRAPH.into(), Stage::Epigraph);
     assembly.q = vec![(t, 1.0)];
     // s = t − c1'p − c0 − Σy is at least Σ c2·p².
     let mut linear: Vec<(usize, f64)> = vec![(t, -1.0)];
@@ -47,7 +48,8 @@ pub(super) fn assemble(assembly: &mut Assembly<'_>, costs: Costs) -> Result<bool
             }
             Cost::Piecewise { points } => {
                 let name = network.unit_name(u);
-                let y = assembly.variable(format!("cost of {name}"));
+                // Only that the unit has a cost below its part of the epigraph matters.
+                let y = assembly.variable(format!("cost of {name}"), Stage::Witness);
                 linear.push((y, 1.0));
                 for (piece, pair) in points.windows(2).enumerate() {
                     let slope = (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0);

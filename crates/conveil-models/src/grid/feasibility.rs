@@ -189,8 +189,7 @@ fn stretched(opf: &Opf) -> Result<AffineMap> {
     let variable = |name: &str, len: usize| NewVariables {
         name: name.into(),
         len,
-        stage: Stage::Recourse,
-        decision: false,
+        stage: Stage::Decision,
     };
     let block = |name: String, cone: Cone| NewConstraint {
         name,

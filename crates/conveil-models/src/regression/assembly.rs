@@ -80,8 +80,7 @@ impl Pieces {
         let weight = |name: &String| NewVariables {
             name: name.clone(),
             len: 1,
-            stage: Stage::Recourse,
-            decision: true,
+            stage: Stage::Decision,
         };
         Pieces {
             variables: names.iter().map(weight).collect(),
@@ -100,7 +99,6 @@ impl Pieces {
             name: format!("norm of the {name}"),
             len: 1,
             stage: Stage::HereAndNow,
-            decision: false,
         });
         self.q.push(price);
         let start = self.rows;

@@ -258,20 +258,16 @@ impl SvmBuilder {
             holds: Holds::WithNoise,
             rows: Vec::new(),
         };
-        let variable = |name: String, len: usize, stage: Stage| NewVariables {
-            name,
-            len,
-            stage,
-            decision: false,
-        };
+        let variable = |name: String, len: usize, stage: Stage| NewVariables { name, len, stage };
         let features = self.features.iter();
         let mut variables: Vec<NewVariables> = features
-            .map(|f| variable(weight_name(&f.name), 1, Stage::Recourse))
+            .map(|f| variable(weight_name(&f.name), 1, Stage::Decision))
             .collect();
         if self.has_intercept() {
-            variables.push(variable(INTERCEPT.into(), 1, Stage::Recourse));
+            variables.push(variable(INTERCEPT.into(), 1, Stage::Decision));
         }
-        variables.push(variable("loss".into(), records, Stage::Recourse));
+        // The hinge of a record: that there is one is all that is claimed.
+        variables.push(variable("loss".into(), records, Stage::Witness));
         let program = Program::new(
             Sparse::from_triplets(columns, columns, &curvature)?,
             q,

@@ -351,10 +351,10 @@ fn answer_size(spec: &Spec) -> Option<usize> {
             _ => None,
         },
         Release::Identity { variables: None } if blocks.is_empty() => None,
-        // A witness is never released.
+        // Neither a witness nor an epigraph is part of it.
         Release::Identity { variables: None } => blocks
             .iter()
-            .filter(|block| block.stage != Stage::Witness)
+            .filter(|block| !matches!(block.stage, Stage::Witness | Stage::Epigraph))
             .try_fold(0_usize, |sum, b| sum.checked_add(b.size)),
         Release::Identity {
             variables: Some(variables),

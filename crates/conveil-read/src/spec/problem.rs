@@ -16,8 +16,7 @@ use crate::{Located, ReadError};
 pub struct Problem {
     /// `model`: the kind of program, and where it comes from.
     pub model: Model,
-    /// `[[problem.variable]]` of `conic`: blocks in the order of the columns; empty means one
-    /// recourse block `x` of all columns.
+    /// `[[problem.variable]]` of `conic`: blocks in the order of the columns, each with the word for what it is.
     pub variables: Vec<VariableBlock>,
     /// `[[problem.constraint]]` of `conic`: one block per cone of the file, in order; empty means that the
     /// blocks have no names and hold with noise.
@@ -62,24 +61,25 @@ pub struct VariableBlock {
     pub name: Located<String>,
     /// `size` (1): how many columns, at least 1.
     pub size: usize,
-    /// `stage` (`recourse`).
+    /// `stage`: said by whoever wrote the spec, never assumed.
     pub stage: Stage,
 }
 
-/// When a variable is decided (M2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What a variable is (M2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// `recourse`: may answer to the noise.
-    #[default]
-    Recourse,
-    /// `decision`: recourse, and a real quantity that somebody carries out, not an epigraph or a
-    /// slack. It may be queried even where its structure looks like one.
+    /// `decision`: a real quantity that somebody carries out. It alone may carry the noise of a query.
     Decision,
     /// `here-and-now`: decided before the noise.
     HereAndNow,
     /// `witness`: some values of it exist.
     Witness,
+    /// `epigraph`: bounds a convex cost from above, for an at-most query.
+    Epigraph,
 }
+
+/// What the word for a block of variables may be, and what each says.
+const STAGES: &str = "`decision` for a real quantity that somebody carries out, `here-and-now` for one that is decided before the noise, `witness` for a slack or another variable of which only the existence is claimed, `epigraph` for one that bounds a convex cost from above";
 
 /// The rows of one cone.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,15 +202,7 @@ fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
                 None => 1,
                 Some(size) => size.count(1, MAX_COUNT)?,
             },
-            stage: match table.optional("stage") {
-                None => Stage::default(),
-                Some(stage) => stage.choice(&[
-                    ("recourse", Stage::Recourse),
-                    ("decision", Stage::Decision),
-                    ("here-and-now", Stage::HereAndNow),
-                    ("witness", Stage::Witness),
-                ])?,
-            },
+            stage: read_stage(&mut table, &name)?,
         };
         if block.name.value.contains(['[', ']']) {
             return Err(name.error(format!(
@@ -221,6 +213,29 @@ fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
         blocks.push(block);
     }
     Ok(blocks)
+}
+
+/// The word for what a block is. Specs of former releases could leave it out, or say `recourse`, which left open whether
+/// somebody carries it out: both are refused with the line to write.
+fn read_stage(table: &mut Table, name: &Item) -> Result<Stage, ReadError> {
+    let word = name.words()?.value;
+    let block = quoted(&word);
+    let help = format!("for {block} write one line: stage = \"decision\" ({STAGES})");
+    let Some(stage) = table.optional("stage") else {
+        let message = format!("the variable {block} does not say what it is");
+        return Err(name.error(message).with_help(help));
+    };
+    if stage.text()? == "recourse" {
+        let message =
+            format!("`recourse` does not say whether somebody carries out the variable {block}");
+        return Err(stage.error(message).with_help(help));
+    }
+    stage.choice(&[
+        ("decision", Stage::Decision),
+        ("here-and-now", Stage::HereAndNow),
+        ("witness", Stage::Witness),
+        ("epigraph", Stage::Epigraph),
+    ])
 }
 
 fn read_constraints(item: Item) -> Result<Vec<ConstraintBlock>, ReadError> {

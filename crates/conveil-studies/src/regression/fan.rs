@@ -221,8 +221,7 @@ impl<'a> Fan<'a> {
             vec![NewVariables {
                 name: "weights".into(),
                 len: n,
-                stage: Stage::Recourse,
-                decision: true,
+                stage: Stage::Decision,
             }],
             vec![NewConstraint {
                 name: "conditions".into(),

@@ -8,7 +8,7 @@ mod strategy;
 mod universe;
 
 pub use adjacency::Adjacency;
-pub(crate) use phantom::Suspicion;
+pub(crate) use phantom::suspects;
 pub use query::{Query, ResolvedQuery, may_be_queried};
 pub use strategy::Strategy;
 pub use universe::Universe;

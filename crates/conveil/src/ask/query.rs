@@ -1,19 +1,19 @@
 //! Queries (M1, M2): linear maps Q on the decision, by name.
 
-use super::phantom::Suspicion;
+use super::Strategy;
 use crate::error::{Error, Result};
 use crate::program::{DataMap, Part, Program, Stage, Sum};
 
 /// What is released.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Query {
-    /// Every variable but the witnesses.
+    /// Every variable but the witnesses and the epigraphs.
     Identity,
     /// Every entry of these variables (`name` or `name[i]`).
     Variables(Vec<String>),
     /// The linear cost q'x.
     Cost,
-    /// The sum over these variables; over all but the witnesses when empty.
+    /// The sum over these variables; over all but the witnesses and the epigraphs when empty.
     Sum(Vec<String>),
     /// A weighted sum.
     Weighted(Vec<(String, f64)>),
@@ -31,6 +31,12 @@ pub enum Query {
 }
 
 /// A query as rows over columns.
+///
+/// # Guarantee
+/// Where decisions carry the noise (strategy = program), every variable in a row and in the slope of an at-most query is
+/// declared a decision or decided before the noise, and what an at-most query releases is declared an epigraph (M2). So no
+/// slack, witness or epigraph takes the noise of a query, unless it was declared to be what it is not. Test:
+/// `a_phantom_under_its_own_name_carries_no_noise_of_a_query`.
 #[derive(Clone, Debug)]
 pub struct ResolvedQuery {
     pub(crate) rows: Vec<Vec<(usize, f64)>>,
@@ -83,6 +89,16 @@ impl ResolvedQuery {
         (places.len() == n).then_some(places)
     }
 
+    /// What a careful reader should look at: declared decisions in the query that look like an epigraph or a slack. The
+    /// work grows with the non-zeros of the program.
+    pub fn suspects(&self, map: &dyn DataMap) -> Vec<String> {
+        match &self.slope {
+            // The slope is what makes the decision carry the noise.
+            Some(slope) => super::suspects(map, std::slice::from_ref(slope)),
+            None => super::suspects(map, &self.rows),
+        }
+    }
+
     /// Qx.
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         self.rows
@@ -93,12 +109,15 @@ impl ResolvedQuery {
 }
 
 impl Query {
-    /// Reads the query against the model's public structure; refuses what M2 refuses.
-    pub fn resolve(&self, map: &dyn DataMap) -> Result<ResolvedQuery> {
+    /// Reads the query against the model's public structure; refuses what M2 refuses. Noise on the answer is carried by
+    /// no decision: there every variable may be released.
+    pub fn resolve(&self, map: &dyn DataMap, strategy: Strategy) -> Result<ResolvedQuery> {
         let program = map.template();
         let moving = || {
-            (0..program.columns())
-                .filter(|&j| program.variable_block(j).stage() != Stage::Witness)
+            let blocks = program.variables().iter();
+            blocks
+                .filter(|v| !matches!(v.stage(), Stage::Witness | Stage::Epigraph))
+                .flat_map(|v| v.range())
                 .collect::<Vec<usize>>()
         };
         let single = |columns: Vec<usize>| {
@@ -174,31 +193,71 @@ impl Query {
             labels,
             slope: slope_row,
         };
-        query.validate(map)?;
+        query.validate(map, strategy)?;
         Ok(query)
     }
 }
 
-/// Whether a query may name this variable (`name` or `name[i]`) at all: it exists and is not a witness.
-pub fn may_be_queried(program: &Program, reference: &str) -> Result<()> {
-    program
-        .find_variables(reference)?
-        .try_for_each(|j| refuse_witness(program, j))
+/// Whether a query may name this variable (`name` or `name[i]`) at all: it exists, and its stage lets it stand in a row.
+pub fn may_be_queried(program: &Program, reference: &str, strategy: Strategy) -> Result<()> {
+    let columns = program.find_variables(reference)?;
+    match strategy {
+        Strategy::Program => stands_in_a_row(program, columns.start, "a query on"),
+        Strategy::Output | Strategy::Projected => Ok(()),
+    }
 }
 
-fn refuse_witness(program: &Program, j: usize) -> Result<()> {
-    if program.variable_block(j).stage() == Stage::Witness {
-        return Err(Error::refused(
-            format!("a query on `{}`", program.variable_name(j)),
-            "it is a witness: only the existence of a value is claimed, so no value of it can be released",
-            "make it recourse if it has a meaning of its own, or leave it out of the query",
-        ));
+/// M2: only declared decisions carry the noise of a query; what is decided before the noise may stand beside them.
+fn stands_in_a_row(program: &Program, j: usize, what: &str) -> Result<()> {
+    let name = program.variable_name(j);
+    let block = program.variable_block(j).name();
+    let or_declare = format!(
+        "or, if `{block}` is a real quantity that somebody carries out, declare it a decision (`stage = \"decision\"` in a spec, `Builder::variable` in Rust)"
+    );
+    let (why, instead) = match program.variable_block(j).stage() {
+        Stage::Decision | Stage::HereAndNow => return Ok(()),
+        Stage::Witness => (
+            "it is declared a witness: only the existence of a value is claimed, so no value of it can be released or carry noise",
+            "leave it out of the query",
+        ),
+        Stage::Epigraph => (
+            "it is declared an epigraph, which would take up the noise while the decision stays where it is",
+            "release it as `at-most` with a public slope, or query the cost as a row over the decisions",
+        ),
+    };
+    Err(Error::refused(
+        format!("{what} `{name}`"),
+        why,
+        format!("{instead}; {or_declare}"),
+    ))
+}
+
+/// What an at-most query releases is an epigraph, and says so.
+fn is_an_epigraph(program: &Program, j: usize) -> Result<()> {
+    let block = program.variable_block(j);
+    let stage = block.stage();
+    if stage == Stage::Epigraph {
+        return Ok(());
     }
-    Ok(())
+    let instead = match stage {
+        Stage::Decision => "query it as a variable if it is a decision",
+        _ => "query the cost as a row over the decisions",
+    };
+    let name = block.name();
+    Err(Error::refused(
+        format!("an at-most query on `{}`", program.variable_name(j)),
+        format!(
+            "`{name}` is declared `{}`, and an at-most query releases an epigraph",
+            stage.word()
+        ),
+        format!(
+            "declare `{name}` an epigraph (`stage = \"epigraph\"` in a spec, `Builder::epigraph` in Rust) if it bounds the cost from above; {instead}"
+        ),
+    ))
 }
 
 impl ResolvedQuery {
-    pub(crate) fn validate(&self, map: &dyn DataMap) -> Result<()> {
+    pub(crate) fn validate(&self, map: &dyn DataMap, strategy: Strategy) -> Result<()> {
         let program = map.template();
         if self.rows.is_empty() || self.rows.iter().any(|r| r.is_empty()) {
             return Err(Error::input(
@@ -212,9 +271,26 @@ impl ResolvedQuery {
                     program.variable_name(j)
                 )));
             }
-            refuse_witness(program, j)?;
         }
-        Suspicion::new(map, &self.rows, self.slope.as_deref()).refuse()
+        match strategy {
+            Strategy::Program => self.refuse_roles(program),
+            // Nothing has to carry the noise.
+            Strategy::Output | Strategy::Projected => Ok(()),
+        }
+    }
+
+    /// Refuses a query that something else than a declared decision would carry.
+    fn refuse_roles(&self, program: &Program) -> Result<()> {
+        let stands = |row: &[(usize, f64)], what: &str| {
+            row.iter()
+                .try_for_each(|&(j, _)| stands_in_a_row(program, j, what))
+        };
+        let Some(slope) = &self.slope else {
+            return self.rows.iter().try_for_each(|r| stands(r, "a query on"));
+        };
+        let mut epigraph = self.rows.iter().flatten();
+        epigraph.try_for_each(|&(j, _)| is_an_epigraph(program, j))?;
+        stands(slope, "an at-most query whose slope names")
     }
 }
 

@@ -4,7 +4,7 @@ use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
-use crate::program::{Meaning, Reading, Subject};
+use crate::program::{DataMap, Reading, Stage, Subject, VariableBlock};
 use crate::sensitivity::{Calibrated, Certificate};
 use serde::Serialize;
 use std::fmt;
@@ -195,6 +195,8 @@ pub struct Guarantee {
     step: f64,
     budget: Budget,
     labels: Vec<String>,
+    /// The blocks that whoever built the model declares to be decisions.
+    decisions: Vec<String>,
     witnesses: Vec<String>,
     /// Blocks that hold at the mean only.
     at_the_mean: Vec<String>,
@@ -216,12 +218,16 @@ impl Guarantee {
     pub(super) fn new(
         ask: &Ask,
         released: &ReleasedMap<'_>,
-        meaning: Meaning,
+        model: &dyn DataMap,
         basis: Basis,
         sensitivity: f64,
     ) -> Self {
         let template = released.map().template();
         let labels = released.query().labels();
+        let meaning = model.meaning();
+        // What losses that give way mean is said in words of its own.
+        let losses = released.local_columns();
+        let is_a_loss = |v: &VariableBlock| v.range().all(|j| losses.contains(&j));
         Guarantee {
             subject: meaning.subject,
             reading: (meaning.reading)
@@ -240,10 +246,12 @@ impl Guarantee {
             step: released.step(),
             budget: released.design().budget().clone(),
             labels: labels.to_vec(),
-            witnesses: template
+            decisions: model.template().decisions().map(String::from).collect(),
+            witnesses: model
+                .template()
                 .variables()
                 .iter()
-                .filter(|v| v.stage() == crate::program::Stage::Witness)
+                .filter(|v| v.stage() == Stage::Witness && !is_a_loss(v))
                 .map(|v| v.name().to_string())
                 .collect(),
             at_the_mean: template
@@ -407,6 +415,28 @@ impl Guarantee {
         self.reading.as_ref()
     }
 
+    /// The variables that whoever built the model declares to be decisions: where decisions carry the noise, what is
+    /// said about feasibility rests on it (M2).
+    pub fn decisions(&self) -> &[String] {
+        &self.decisions
+    }
+
+    /// [`Guarantee::decisions`] in words.
+    pub fn decisions_text(&self) -> String {
+        let names: Vec<&str> = self.decisions.iter().map(String::as_str).collect();
+        match (names.is_empty(), self.strategy) {
+            (true, _) => "none is declared".into(),
+            (false, Strategy::Program) => format!(
+                "{}, as declared by whoever built the model: they alone carry the noise of what is released",
+                crate::program::list_some(&names)
+            ),
+            (false, _) => format!(
+                "{}, as declared by whoever built the model",
+                crate::program::list_some(&names)
+            ),
+        }
+    }
+
     /// What the claims take for granted.
     pub fn assumptions(&self) -> String {
         let fixed = "everything that was asked for was fixed without looking at the private data";
@@ -504,7 +534,13 @@ impl Guarantee {
         if !self.witnesses.is_empty() {
             text += &format!(
                 "; feasible means: there are values of {} such that they hold",
-                self.witnesses.join(", ")
+                crate::program::list_some(
+                    &self
+                        .witnesses
+                        .iter()
+                        .map(String::as_str)
+                        .collect::<Vec<_>>()
+                )
             );
         }
         text
@@ -545,6 +581,7 @@ impl fmt::Display for Guarantee {
         if self.strategy == Strategy::Program {
             writeln!(f, "{}", self.budget)?;
         }
+        writeln!(f, "decisions: {}", self.decisions_text())?;
         if let Some(reading) = &self.reading {
             writeln!(f, "use: {reading}")?;
         }

@@ -13,6 +13,7 @@ mod fit;
 mod frontier;
 mod guarantee;
 mod judge;
+mod movement;
 mod projection;
 mod released;
 mod report;
@@ -33,6 +34,7 @@ pub use explain::{Explanation, Threshold, explain};
 pub use fit::{Fit, fit};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
+pub use movement::{Movement, Moves, movement};
 pub use projection::Projection;
 pub use released::ReleasedMap;
 pub use report::CuratorReport;
@@ -127,8 +129,7 @@ impl<'m> Plan<'m> {
         let certified = skeleton.certified.take();
         let bare = certified.as_ref().map(|c| c.certificate().bound());
         let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
-        let guarantee =
-            Guarantee::new(&ask, &released, map.meaning(), basis, sensitivity).over(universe);
+        let guarantee = Guarantee::new(&ask, &released, map, basis, sensitivity).over(universe);
         let own = released.plain().unwrap_or(&released);
         let mut warnings = warnings::collect(map, own.map(), &ask, own);
         warnings.extend(bare.and_then(|bare| warnings::solver_share(bare, sensitivity)));

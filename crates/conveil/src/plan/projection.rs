@@ -5,7 +5,7 @@
 use super::judge::without_means;
 use crate::ask::ResolvedQuery;
 use crate::error::{Error, Result};
-use crate::program::{DataMap, Program, Sparse, Stage};
+use crate::program::{DataMap, Program, Sparse};
 use crate::sensitivity::Curvature;
 use crate::solve::{self, Settings};
 
@@ -41,9 +41,7 @@ impl Projection {
         }
         let template = map.template();
         let n = template.columns();
-        let moves = |v: &crate::program::VariableBlock| v.stage() == Stage::Recourse;
-        let whole = query.whole_decision(n);
-        let Some(places) = whole.filter(|_| template.variables().iter().all(moves)) else {
+        let Some(places) = query.whole_decision(n) else {
             return Err("the query does not release the whole decision");
         };
         if parts.p {

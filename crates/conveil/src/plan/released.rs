@@ -13,6 +13,7 @@ use crate::risk::Risk;
 use crate::rule::{Endpoints, Lift, Lifted, LocalAnswer, LocalRecourse, RowRule, Rule};
 use crate::sensitivity::{Envelope, Precision, Proven, Solver, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Solves around a point that is not proven good enough, at most.
@@ -197,6 +198,12 @@ impl<'m> ReleasedMap<'m> {
     /// Whether slacks answer to the noise in closed form (M9).
     pub fn has_local_recourse(&self) -> bool {
         self.local.is_some()
+    }
+
+    /// The slacks that do.
+    pub(super) fn local_columns(&self) -> HashSet<usize> {
+        let local = self.local.iter();
+        local.flat_map(LocalRecourse::slacks).collect()
     }
 
     /// The query.

@@ -67,6 +67,15 @@ impl Shape {
         }
     }
 
+    /// A row of X times T⁻¹: entries (answer, value), per unit of noise in each answer.
+    pub(super) fn per_answer(&self, row: &[(usize, f64)]) -> Vec<(usize, f64)> {
+        let Some(inverse) = &self.inverse else {
+            return row.to_vec();
+        };
+        let entry = |i: usize| row.iter().map(|&(k, v)| v * inverse[k][i]).sum();
+        (0..self.noises()).map(|i| (i, entry(i))).collect()
+    }
+
     /// Whether T = I.
     pub fn is_identity(&self) -> bool {
         self.inverse.is_none()

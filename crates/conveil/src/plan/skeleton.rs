@@ -84,7 +84,7 @@ impl<'m> Skeleton<'m> {
                 own: None,
             });
         }
-        let query = ask.query.resolve(map)?;
+        let query = ask.query.resolve(map, ask.strategy)?;
         let shape = shape_of(ask, map, Some(&query), query.rows().len())?;
         let rule = rule_of(ask, map, &query, &shape)?;
         let mut skeleton = Skeleton {

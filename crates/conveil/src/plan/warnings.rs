@@ -1,7 +1,7 @@
 //! What a careful reader should know about a plan, from public structure alone.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy, Strategy, Suspicion};
+use crate::ask::{Adjacency, Ask, Privacy, Strategy, suspects};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
@@ -56,11 +56,14 @@ pub(super) fn collect(
         return warnings;
     }
     if model.template().columns() != map.template().columns() {
-        // The radius checked the query, and that the priced directions are bounded.
+        // The cost is private, and stands in the model as such. The radius checked that the priced directions are bounded.
+        let prices = model.template().q().iter().zip(model.private_costs());
+        let priced = prices.enumerate().filter(|(_, (q, p))| *p || **q != 0.0);
+        let row: Vec<(usize, f64)> = priced.map(|(j, _)| (j, 1.0)).collect();
+        warnings.extend(suspects(model, &[row]));
         return warnings;
     }
-    let query = released.query();
-    warnings.extend(Suspicion::new(map, query.rows(), query.slope.as_deref()).doubtful());
+    warnings.extend(released.query().suspects(map));
     if released.has_local_recourse() {
         warnings.push(
             "losses give way: every answer is feasible, and η is about how large each loss is planned to be, not about which answers are admissible".into(),

@@ -38,37 +38,38 @@ impl Builder {
         Self::default()
     }
 
-    fn block(&mut self, name: &str, len: usize, stage: Stage, decision: bool) -> VariableHandle {
+    fn block(&mut self, name: &str, len: usize, stage: Stage) -> VariableHandle {
         self.variables.push(NewVariables {
             name: name.into(),
             len,
             stage,
-            decision,
         });
         let range = self.columns..self.columns + len;
         self.columns += len;
         VariableHandle { range }
     }
 
-    /// Variables that may respond to the noise.
+    /// Decisions: real quantities that somebody carries out. They respond to the noise, and they alone may carry the
+    /// noise of a query. Calling a slack or an epigraph a variable is a false declaration: it would take up the noise
+    /// while the decision stays where it is, and nothing that is said about feasibility would be worth anything.
     pub fn variable(&mut self, name: &str, len: usize) -> VariableHandle {
-        self.block(name, len, Stage::Recourse, false)
+        self.block(name, len, Stage::Decision)
     }
 
-    /// Variables that may respond to the noise and are stated to be real quantities that somebody carries out:
-    /// Conveil does not suspect them of being an epigraph or a slack that swallows the noise.
-    pub fn decision(&mut self, name: &str, len: usize) -> VariableHandle {
-        self.block(name, len, Stage::Recourse, true)
+    /// Variables that only help to write the model down, such as slacks and auxiliary bounds: witnesses, of which only
+    /// the existence is claimed. They respond to the noise and may not be queried.
+    pub fn auxiliary(&mut self, name: &str, len: usize) -> VariableHandle {
+        self.block(name, len, Stage::Witness)
     }
 
     /// Variables decided before the noise.
     pub fn here_and_now(&mut self, name: &str, len: usize) -> VariableHandle {
-        self.block(name, len, Stage::HereAndNow, false)
+        self.block(name, len, Stage::HereAndNow)
     }
 
-    /// Variables of which only the existence is claimed.
-    pub fn witness(&mut self, name: &str, len: usize) -> VariableHandle {
-        self.block(name, len, Stage::Witness, false)
+    /// A variable that bounds a convex cost from above, to be released as `at-most` with a public slope.
+    pub fn epigraph(&mut self, name: &str) -> VariableHandle {
+        self.block(name, 1, Stage::Epigraph)
     }
 
     /// A private parameter.

@@ -28,15 +28,30 @@ use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// When a variable is decided (M2).
+/// What a variable is, as whoever built the model declares it (M2). Structure cannot tell an epigraph from a purchase, so
+/// it is said and not guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It may respond to the noise.
-    Recourse,
-    /// It is decided before the noise: its rows of X are 0.
+    /// A real quantity that somebody carries out. It responds to the noise, and it alone may carry the noise of a query.
+    Decision,
+    /// It is decided before the noise: its rows of X are 0. It may stand in a query and carries no noise of it.
     HereAndNow,
-    /// Only its existence is claimed; it responds freely and may not be queried.
+    /// Only the existence of a value is claimed; it responds freely and may not be queried.
     Witness,
+    /// It bounds a convex cost from above; it responds freely and may be released by an at-most query only.
+    Epigraph,
+}
+
+impl Stage {
+    /// The word that a spec has for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stage::Decision => "decision",
+            Stage::HereAndNow => "here-and-now",
+            Stage::Witness => "witness",
+            Stage::Epigraph => "epigraph",
+        }
+    }
 }
 
 /// When a constraint holds (M2).
@@ -57,7 +72,6 @@ pub struct VariableBlock {
     start: usize,
     len: usize,
     stage: Stage,
-    decision: bool,
 }
 
 impl VariableBlock {
@@ -74,11 +88,6 @@ impl VariableBlock {
     /// Its stage.
     pub fn stage(&self) -> Stage {
         self.stage
-    }
-
-    /// Whether the user states that it is a real quantity that can be carried out, not an epigraph or a slack.
-    pub fn is_decision(&self) -> bool {
-        self.decision
     }
 }
 
@@ -127,7 +136,7 @@ pub struct Program {
     frame: Option<Frame>,
 }
 
-/// A variable block to be: name, length, stage, and whether it is declared a real decision.
+/// A variable block to be: name, length and stage.
 #[derive(Clone, Debug)]
 pub struct NewVariables {
     /// Name, unique among the blocks.
@@ -136,8 +145,6 @@ pub struct NewVariables {
     pub len: usize,
     /// Stage.
     pub stage: Stage,
-    /// See [`VariableBlock::is_decision`].
-    pub decision: bool,
 }
 
 /// A constraint block to be.
@@ -177,7 +184,6 @@ impl Program {
                 start,
                 len: v.len,
                 stage: v.stage,
-                decision: v.decision,
             });
             start = start.saturating_add(v.len);
         }
@@ -336,7 +342,6 @@ impl Program {
             name: v.name.clone(),
             len: v.len,
             stage: v.stage,
-            decision: v.decision,
         });
         let constraints = self.constraints.iter().map(|c| NewConstraint {
             name: c.name.clone(),
@@ -414,7 +419,6 @@ impl Program {
             start: 0,
             len: q.len(),
             stage: Stage::HereAndNow,
-            decision: false,
         }];
         Program {
             p,
@@ -471,6 +475,12 @@ impl Program {
     /// The constraint blocks, in row order.
     pub fn constraints(&self) -> &[ConstraintBlock] {
         &self.constraints
+    }
+
+    /// The names of the blocks that are declared decisions.
+    pub fn decisions(&self) -> impl Iterator<Item = &str> {
+        let declared = |v: &&VariableBlock| v.stage == Stage::Decision;
+        self.variables.iter().filter(declared).map(|v| v.name())
     }
 
     /// The block that holds column `j`.

@@ -6,7 +6,7 @@ use conveil_read::problem::{self, SavedCone, SavedMatrix, SavedProblem};
 
 impl Program {
     /// Reads a problem saved by Clarabel. `variables` and `constraints` name its columns and cones in order; empty lists
-    /// give one block `x` and blocks `c0`, `c1`, ….
+    /// give one block `x` of decisions and blocks `c0`, `c1`, ….
     pub fn from_saved(
         saved: SavedProblem,
         variables: Vec<NewVariables>,
@@ -16,8 +16,7 @@ impl Program {
             vec![NewVariables {
                 name: "x".into(),
                 len: saved.q.len(),
-                stage: Stage::Recourse,
-                decision: false,
+                stage: Stage::Decision,
             }]
         } else {
             variables
@@ -69,7 +68,7 @@ impl Program {
         )
     }
 
-    /// Reads the JSON text itself; `name` stands in messages.
+    /// Reads the JSON text itself as one block `x` of decisions; `name` stands in messages.
     pub fn from_json(name: &str, text: &str) -> Result<Self> {
         let saved = problem::read(name, text).map_err(|e| Error::input(e.to_string()))?;
         Self::from_saved(saved, Vec::new(), Vec::new())

@@ -123,6 +123,11 @@ impl LocalRecourse {
         }))
     }
 
+    /// The columns of the losses.
+    pub(crate) fn slacks(&self) -> impl Iterator<Item = usize> + '_ {
+        self.form.losses.iter().map(|loss| loss.slack)
+    }
+
     /// (w̄, s̄, S) at a program, checked; an error where the check fails.
     pub(crate) fn decide(
         &self,
@@ -402,7 +407,7 @@ mod tests {
     fn classifier(records: usize) -> AffineMap {
         let mut m = Builder::new();
         let w = m.variable("w", 3);
-        let s = m.variable("s", records);
+        let s = m.auxiliary("s", records);
         m.minimize((1.0 / records as f64) * s.sum());
         (0..3).for_each(|j| m.quadratic(j, j, 0.2));
         for i in 0..records {

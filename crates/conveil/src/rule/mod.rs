@@ -227,7 +227,7 @@ impl Rule {
             return Error::refused(
                 what,
                 "it has no variable that may respond to the noise, or repeats another row of the query",
-                "query variables of the recourse stage, each combination once",
+                "query variables that are declared decisions, each combination once",
             );
         }
         Error::refused(

@@ -352,7 +352,6 @@ fn deviating(
             name: name.into(),
             len,
             stage: Stage::HereAndNow,
-            decision: true,
         });
     }
     let mut q = base.q().to_vec();

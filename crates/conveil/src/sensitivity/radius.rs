@@ -107,10 +107,10 @@ impl Radius {
                 format!(
                     "`{name}` does not respond to the noise like the rest, so the released cost is not the optimal value plus a constant"
                 ),
-                "recourse variables and constraints that hold with noise only",
+                "variables that respond to the noise and constraints that hold with noise only",
             );
         }
-        priced_row(affine).validate(map)?;
+        priced_row(affine).validate(map, ask.strategy)?;
         let each = radii(affine, &ask.settings)?;
         let reach = match adjacency {
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
@@ -189,11 +189,12 @@ impl Certificate for Radius {
     }
 }
 
-/// The cost as a query, at made-up prices: what M2 refuses of a public cost it refuses of a private one.
+/// The cost as a query: what M2 refuses of a public cost it refuses of a private one. A private price is made up, and
+/// counts whatever its public offset is.
 fn priced_row(affine: &AffineMap) -> ResolvedQuery {
     let private = affine.private_costs();
     let row = affine.template().q().iter().enumerate();
-    let row = row.map(|(j, q)| (j, if private[j] { q + 1.0 } else { *q }));
+    let row = row.map(|(j, q)| (j, if private[j] { 1.0 } else { *q }));
     ResolvedQuery {
         rows: vec![row.filter(|t| t.1 != 0.0).collect()],
         labels: vec![COST.into()],
@@ -316,8 +317,8 @@ fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
     variables.push(NewVariables {
         name: COST.into(),
         len: 1,
-        stage: Stage::Recourse,
-        decision: true,
+        // q(θ)'x itself, an equality: it moves as the decisions do.
+        stage: Stage::Decision,
     });
     constraints.push(NewConstraint {
         name: "cost of the decision".into(),

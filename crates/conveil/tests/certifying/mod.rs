@@ -225,7 +225,7 @@ pub fn classifier(records: usize, lambda: f64) -> AffineMap {
     let mut m = Builder::new();
     let w = m.variable("w", 2);
     let b = m.variable("intercept", 1);
-    let z = m.witness("slack", records);
+    let z = m.auxiliary("slack", records);
     m.minimize((1.0 / records as f64) * z.sum());
     for j in 0..3 {
         m.quadratic(j, j, 2.0 * lambda);

@@ -105,9 +105,9 @@ pub fn random_case(kind: Kind, rows: Rows, index: u64) -> Case {
     let n = if k == 3 { 5 } else { 3 + (index % 2) as usize };
     let mut m = Builder::new();
     let x = match rows {
-        Rows::Free => m.decision("x", n).entries(),
+        Rows::Free => m.variable("x", n).entries(),
         Rows::Fixed => {
-            let mut all = m.decision("x", k).entries();
+            let mut all = m.variable("x", k).entries();
             all.extend(m.here_and_now("y", n - k).entries());
             all
         }
