@@ -6,12 +6,16 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use conveil::plan::Axis;
+use conveil_read::naming::printable;
 
 use crate::ledger::Book;
 use crate::study::Studied;
 
 /// Exit code of a command line that cannot be read: bad input, like a bad spec.
 const USAGE: u8 = 2;
+
+/// Lines of a usage error are cut after this many characters.
+const LONGEST_LINE: usize = 2000;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -268,7 +272,15 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 pub(crate) fn read() -> Result<Command, ExitCode> {
     let line = Line::try_parse().map_err(|error| {
         // Neither a closed pipe nor anything else about the terminal is worth a panic.
-        let _ = error.print();
+        let _ = match error.use_stderr() {
+            // It repeats what was typed, or what a script put there.
+            true => write!(
+                std::io::stderr(),
+                "{}",
+                printable(&error.render().to_string(), LONGEST_LINE)
+            ),
+            false => error.print(),
+        };
         ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
     })?;
     line.command.ok_or_else(|| {

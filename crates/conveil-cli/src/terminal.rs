@@ -6,11 +6,15 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use conveil::solve::{Batch, Cancel};
+use conveil_read::naming::{printable, printable_json};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::arguments::Output;
 use crate::failure::Failure;
+
+/// Lines on standard error are cut after this many characters: they may repeat what stands in a file.
+const LONGEST_LINE: usize = 2000;
 
 /// Where results and remarks go.
 pub(crate) struct Terminal {
@@ -43,10 +47,12 @@ impl Terminal {
 
     /// The result as it is shown.
     pub(crate) fn text<R: Serialize + fmt::Display>(&self, report: &R) -> Result<String, Failure> {
+        // Names were checked; what files and arguments brought in by other ways is shown, not obeyed.
         let mut text = if self.output.json {
-            serde_json::to_string_pretty(report).map_err(|e| Failure::not_written(&e.into()))?
+            let document = serde_json::to_string_pretty(report);
+            printable_json(&document.map_err(|e| Failure::not_written(&e.into()))?)
         } else {
-            report.to_string()
+            printable(&report.to_string(), usize::MAX)
         };
         if !text.ends_with('\n') {
             text.push('\n');
@@ -61,7 +67,7 @@ impl Terminal {
 
     /// A remark on standard error; nobody may be listening.
     pub(crate) fn say(&self, text: &str) {
-        let _ = writeln!(std::io::stderr(), "{text}");
+        let _ = writeln!(std::io::stderr(), "{}", printable(text, LONGEST_LINE));
     }
 
     /// Whether progress, timings and notes are left out.

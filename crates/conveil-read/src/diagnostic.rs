@@ -2,11 +2,14 @@
 
 use thiserror::Error;
 
+use crate::naming::printable;
+
 /// A mistake in a text, with the place to look at and, where there is one, the way out.
 ///
-/// Shown as `spec.toml:12:3: message`, followed by an indented `help:` line when there is help.
+/// Shown as `spec.toml:12:3: message`, followed by an indented `help:` line when there is help. What does not show is
+/// written by its number, and long lines are cut: the message may repeat what stands in the text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{source_name}:{line}:{column}: {message}{}", help_line(.help))]
+#[error("{}:{line}:{column}: {}{}", shown(source_name), shown(message), help_line(.help))]
 pub struct ReadError {
     /// The name of the text, as the caller gave it.
     pub source_name: String,
@@ -30,7 +33,14 @@ impl ReadError {
 
 fn help_line(help: &Option<String>) -> String {
     match help {
-        Some(help) => format!("\n  help: {help}"),
+        Some(help) => format!("\n  help: {}", shown(help)),
         None => String::new(),
     }
+}
+
+/// Lines of messages are cut after this many characters.
+const LONGEST_LINE: usize = 2000;
+
+fn shown(text: &str) -> String {
+    printable(text, LONGEST_LINE)
 }

@@ -14,12 +14,15 @@
 //! many constraint blocks as the problem has cones?) is for the caller, who finds the place of
 //! every name it may have to complain about in a [`Located`].
 //!
+//! [`naming`] is the one check of every name that a card or a message can show.
+//!
 //! [`Source`] and [`spelling`] are what the readers make their messages with; readers in other
 //! crates speak the same language through them.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod diagnostic;
+pub mod naming;
 pub mod numbers;
 mod position;
 pub mod problem;

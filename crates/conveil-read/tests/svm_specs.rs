@@ -97,7 +97,7 @@ fn mistakes_in_classifiers() {
         ("positive = 1, negative = 0", "positive = \"o\\u200Bk\", negative = \"ok\"",
             "spec.toml:4:40: the label `o\\u{200b}k` holds U+200B, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
         ("column = \"class\"", "column = \"\\u2066class\"",
-            "spec.toml:4:20: the label's column `\\u{2066}class` holds U+2066, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+            "spec.toml:4:20: `column`: `\\u{2066}class` holds U+2066, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
         ("wind = [0.0, 25.0]", "\"wi\\u200Fnd\" = [0.0, 25.0]",
             "spec.toml:8:16: the feature name `wi\\u{200f}nd` holds U+200F, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
         ("wind = [0.0, 25.0]", "\"wi\\tnd\" = [0.0, 25.0]",

@@ -3,6 +3,8 @@
 use conveil::ask::{Privacy, Strategy};
 use conveil::noise::Sampler;
 use conveil::plan::{Clipped, CuratorReport, Decided, Plan};
+use conveil_read::naming::fault;
+use conveil_read::spelling::quoted;
 use dashu::integer::IBig;
 
 use crate::card::{Card, Standing};
@@ -46,6 +48,14 @@ pub fn charge<'p, 'm, C: Charges + ?Sized>(
             "a release in paper mode",
             "its noise is calibrated to another map than the released one: it is not private",
             "a certificate, a declared bound or a sampled one on the released map; or a run that says that it is not private",
+        ));
+    }
+    // A ledger may be older than the check of its names, and this one goes on the card.
+    if let Some(fault) = fault(dataset) {
+        return Err(Error::refused(
+            &format!("a release from the dataset {}", quoted(dataset)),
+            &format!("its name {fault}"),
+            "a dataset of the ledger whose name can be read",
         ));
     }
     let lattice = Lattice::of(plan)?;

@@ -256,6 +256,25 @@ fn clipped_data_make_the_same_card() {
     );
 }
 
+/// A dataset's name goes on the card: nothing is charged under one that does not show.
+#[test]
+fn a_dataset_that_does_not_show_is_not_charged() {
+    let map = Model::Linear.map();
+    let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
+    for name in ["loads\u{202e}", "loads\u{200b}", "loads\u{e0041}", ""] {
+        let refused = charge(&plan, &mut memory(), name).map(|_| ()).unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.starts_with("refused: a release from the dataset `"),
+            "{text}"
+        );
+        assert!(
+            !text.contains(['\u{202e}', '\u{200b}', '\u{e0041}']),
+            "{text:?}"
+        );
+    }
+}
+
 /// Demand 10 with bounds [0, 8]: 8 is dispatched, and whoever carries it out is told.
 #[test]
 fn a_decision_for_clipped_data_says_so() {

@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::table::Table;
+use crate::naming::{Fault, fault, fault_of_text};
 use crate::position::Source;
 use crate::spelling::{listed, nearest, quoted, shortened};
 use crate::{Located, ReadError};
@@ -82,16 +83,38 @@ impl<'d> Item<'d> {
         }
     }
 
-    /// A text that is not empty and stands on one line.
+    /// A text that can be read and stands on one line: a reason, a path.
     pub(super) fn words(&self) -> Result<Located<String>, ReadError> {
         let text = self.text()?;
-        if text.trim().is_empty() {
-            return Err(self.error(format!("{self} must not be empty")));
-        }
-        if text.chars().any(char::is_control) {
-            return Err(self.error(format!("{self} must not contain control characters")));
-        }
+        self.readable(format!("{self}:"), text, fault_of_text(text))?;
         Ok(self.locate(String::from(text)))
+    }
+
+    /// A name, a label or a unit.
+    pub(super) fn name(&self) -> Result<Located<String>, ReadError> {
+        let text = self.text()?;
+        self.readable(format!("{self}:"), text, fault(text))?;
+        Ok(self.locate(String::from(text)))
+    }
+
+    /// Refuses a text with this fault; `what` it is.
+    pub(super) fn readable(
+        &self,
+        what: impl AsRef<str>,
+        text: &str,
+        fault: Option<Fault>,
+    ) -> Result<(), ReadError> {
+        let what = what.as_ref();
+        match fault {
+            None => Ok(()),
+            Some(Fault::Empty) => {
+                let what = what.trim_end_matches(':');
+                Err(self.error(format!("{what} must not be empty")))
+            }
+            Some(fault) => Err(self
+                .error(format!("{what} {} {fault}", quoted(text)))
+                .with_help(fault.help())),
+        }
     }
 
     /// One of the given words, and what it stands for.

@@ -114,6 +114,6 @@ pub(super) fn read_ledger(table: Option<Table>) -> Result<Option<Ledger>, ReadEr
             .words()?,
         dataset: table
             .required("dataset", "dataset = \"loads-2026\"")?
-            .words()?,
+            .name()?,
     }))
 }

@@ -271,7 +271,7 @@ pub(super) struct Names(HashSet<String>);
 impl Names {
     /// The name that `item` holds, if it is a new one.
     pub(super) fn add(&mut self, item: &Item) -> Result<Located<String>, ReadError> {
-        let name = item.words()?;
+        let name = item.name()?;
         if self.0.insert(name.value.clone()) {
             Ok(name)
         } else {

@@ -6,6 +6,7 @@ use super::item::Item;
 use super::problem::Model;
 use super::reference::{self, VariableRef, Weight};
 use super::table::Table;
+use crate::naming::fault;
 use crate::spelling::{counted, quoted};
 use crate::{Located, ReadError};
 
@@ -239,9 +240,10 @@ fn read_groups(table: &mut Table) -> Result<Located<Vec<UnitGroup>>, ReadError> 
         (None, Some(groups)) => {
             let mut each = Vec::new();
             for (name, offset, item) in groups.table("`groups`")?.entries() {
-                if name.trim().is_empty() || name.chars().any(char::is_control) {
-                    let message = "a group needs a name on one line, without control characters";
-                    return Err(groups.source.error(offset, message));
+                if let Some(fault) = fault(name) {
+                    let message = format!("the name of the group {} {fault}", quoted(name));
+                    let error = groups.source.error(offset, message);
+                    return Err(error.with_help(fault.help()));
                 }
                 each.push(UnitGroup {
                     name: Some(name.into()),
@@ -264,7 +266,7 @@ fn read_units(item: &Item) -> Result<Vec<Located<String>>, ReadError> {
     let mut names = HashSet::new();
     let mut units = Vec::new();
     for entry in item.filled_array()? {
-        let unit = entry.words()?;
+        let unit = entry.name()?;
         if !names.insert(unit.value.clone()) {
             return Err(entry.error(format!("{} is named twice", quoted(&unit.value))));
         }

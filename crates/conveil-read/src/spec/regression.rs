@@ -156,9 +156,7 @@ pub(super) fn read(table: &mut Table) -> Result<Regression, ReadError> {
     let regressors = table
         .required("regressors", "regressors = \"records.csv\"")?
         .words()?;
-    let response = table
-        .required("response", "response = \"power\"")?
-        .words()?;
+    let response = table.required("response", "response = \"power\"")?.name()?;
     let example = "[[problem.basis]] with kind = \"linear\", features = [\"speed\"]";
     let basis = table.required("basis", example)?;
     let mut read = Vec::new();
@@ -236,7 +234,7 @@ fn read_units(
             let columns = format!("`units` may name {}", listed(&columns));
             return Err(table.source.error(offset, message).with_help(columns));
         }
-        units.push((column.into(), unit.words()?));
+        units.push((column.into(), unit.name()?));
     }
     Ok(units)
 }
@@ -309,17 +307,17 @@ fn read_basis(mut table: Table) -> Result<Located<Basis>, ReadError> {
 }
 
 fn feature(table: &mut Table) -> Result<Located<String>, ReadError> {
-    table.required("feature", "feature = \"speed\"")?.words()
+    table.required("feature", "feature = \"speed\"")?.name()
 }
 
 fn read_features(table: &mut Table) -> Result<Vec<Located<String>>, ReadError> {
     match (table.optional("feature"), table.optional("features")) {
-        (Some(feature), None) => Ok(vec![feature.words()?]),
+        (Some(feature), None) => Ok(vec![feature.name()?]),
         (None, Some(features)) => {
             let mut seen = HashSet::new();
             let mut read = Vec::new();
             for item in features.filled_array()? {
-                let feature = item.words()?;
+                let feature = item.name()?;
                 if !seen.insert(feature.value.clone()) {
                     return Err(item.error(format!("{} is named twice", quoted(&feature.value))));
                 }

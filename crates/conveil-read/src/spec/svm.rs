@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::item::{Item, MAX_COUNT};
 use super::table::Table;
-use crate::spelling::{hidden, quoted};
+use crate::naming::fault;
+use crate::spelling::quoted;
 use crate::{Located, ReadError};
 
 /// A support vector machine. All of it is public.
@@ -154,8 +155,7 @@ fn read_label(item: Item) -> Result<SvmLabel, ReadError> {
     let mut table = item.table("`label`")?;
     table.known(&["column", "positive", "negative"])?;
     let named = table.required("column", "column = \"class\"")?;
-    let column = named.words()?;
-    must_show(&named, "the label's column", &column.value)?;
+    let column = named.name()?;
     let (positive, negative) = (table.optional("positive"), table.optional("negative"));
     let class = |value: &Option<Item>, usual: f64| match value {
         None => Ok(SvmClass::Number(usual)),
@@ -230,27 +230,15 @@ fn read_class(value: &Item) -> Result<SvmClass, ReadError> {
         return Err(value.must("be a number or a word in quotes"));
     }
     let word = value.text()?;
-    must_show(value, "the label", word)?;
+    if !word.is_empty() {
+        value.readable("the label", word, fault(word))?;
+    }
     if word.is_empty() || word != word.trim() {
         return Err(value.error(format!(
             "{value} must be a number or a word without blanks around it, found {word:?}"
         )));
     }
     Ok(SvmClass::Word(word.into()))
-}
-
-/// Refuses text for the card that holds characters which no reader sees.
-fn must_show(item: &Item, what: &str, text: &str) -> Result<(), ReadError> {
-    match hidden(text) {
-        None => Ok(()),
-        Some(character) => Err(item
-            .error(format!(
-                "{what} {} holds U+{:04X}, which does not show: the card would not read as it is written",
-                quoted(text),
-                character as u32
-            ))
-            .with_help("write it with letters, digits and blanks that show")),
-    }
 }
 
 fn read_features(item: Item, label: &SvmLabel) -> Result<Vec<Located<SvmFeature>>, ReadError> {
@@ -260,7 +248,9 @@ fn read_features(item: Item, label: &SvmLabel) -> Result<Vec<Located<SvmFeature>
         if name == label.column.value {
             return Err(bounds.error(format!("{} is the label", quoted(name))));
         }
-        must_show(&bounds, "the feature name", name)?;
+        if !name.trim().is_empty() {
+            bounds.readable("the feature name", name, fault(name))?;
+        }
         if name.trim().is_empty() || name.contains(['[', ']']) {
             return Err(bounds.error(format!(
                 "the feature name {} must not be empty or contain brackets",

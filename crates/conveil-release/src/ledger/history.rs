@@ -1,6 +1,8 @@
 //! One dataset's budget and charges, and the rules by which a charge joins them.
 
 use super::{Account, Basis, Budget, Charge, Error, Head, Mechanism, Result, Total};
+use conveil_read::naming::fault;
+use conveil_read::spelling::quoted;
 use serde::Serialize;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -222,21 +224,18 @@ pub(super) fn stored_number(text: &str) -> Result<f64> {
 
 /// A dataset's name: something to read aloud.
 pub(super) fn check_name(dataset: &str) -> Result<()> {
-    const LONGEST: usize = 200;
-    let wrong = if dataset.is_empty() {
-        "empty"
-    } else if dataset.chars().any(char::is_control) {
-        "with control characters"
-    } else if dataset.trim() != dataset {
-        "with spaces around it"
-    } else if dataset.len() > LONGEST {
-        "of more than 200 bytes"
-    } else {
-        return Ok(());
-    };
-    Err(Error::input(format!(
-        "a dataset name cannot be {wrong}: {dataset:?}"
-    )))
+    if let Some(fault) = fault(dataset) {
+        let name = quoted(dataset);
+        return Err(Error::input(format!(
+            "a dataset name cannot be {name}: it {fault}; {}",
+            fault.help()
+        )));
+    }
+    if dataset.trim() != dataset {
+        let message = format!("a dataset name cannot be with spaces around it: {dataset:?}");
+        return Err(Error::input(message));
+    }
+    Ok(())
 }
 
 /// The error for a name that has no budget, with the known name that is nearest.

@@ -15,6 +15,7 @@ mod guarantee;
 mod judge;
 mod movement;
 mod projection;
+mod readable;
 mod released;
 mod report;
 mod shape;
@@ -122,6 +123,7 @@ impl<'m> Plan<'m> {
         let universe = within::claimed(map, &ask, paper)?;
         let model = within::counted(map, &ask, universe.as_ref())?;
         let mut skeleton = Skeleton::new(map, model.clone(), &ask, paper)?;
+        readable::check(map, &ask, skeleton.query.labels())?;
         let projection = match ask.strategy {
             Strategy::Projected => Some(Projection::required(map, &skeleton.query, &ask.settings)?),
             _ => None,

@@ -25,6 +25,8 @@ pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 
 use crate::error::{Error, Result};
+use conveil_read::naming::fault_of_text;
+use conveil_read::spelling::quoted;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -260,6 +262,9 @@ impl Program {
                     "two constraints are named `{}`",
                     c.name
                 )));
+            }
+            for row in &c.rows {
+                readable("row", row)?;
             }
             if !c.rows.is_empty() && c.rows.len() != c.cone.dim() {
                 return Err(Error::input(format!(
@@ -594,10 +599,23 @@ pub(crate) const NO_BOUND: f64 = 1e20;
 fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.contains(['[', ']']) {
         return Err(Error::input(format!(
-            "`{name}` cannot name a {what}: names are not empty and hold no brackets"
+            "{} cannot name a {what}: names are not empty and hold no brackets",
+            quoted(name)
         )));
     }
-    Ok(())
+    readable(what, name)
+}
+
+/// Refuses a text that would not show on a card as it is written; `what` it is.
+pub(crate) fn readable(what: &str, text: &str) -> Result<()> {
+    match fault_of_text(text) {
+        None => Ok(()),
+        Some(fault) => Err(Error::input(format!(
+            "the {what} {} {fault}; {}",
+            quoted(text),
+            fault.help()
+        ))),
+    }
 }
 
 pub(crate) fn list_some(names: &[&str]) -> String {
