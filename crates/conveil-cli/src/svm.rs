@@ -8,7 +8,7 @@ use conveil::ask::Privacy;
 use conveil::noise::Sampler;
 use conveil::plan::{Clipped, CuratorReport, Decided, Plan};
 use conveil_models::records::{Code, Coded, Records};
-use conveil_models::svm::{Classes, Feature, Intercept, Score, Svm, noise_ratio};
+use conveil_models::svm::{Accuracy, Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
 use conveil_read::spelling::quoted;
@@ -251,15 +251,33 @@ pub(crate) struct SvmReport<'r> {
     scores: Vec<FileScore>,
 }
 
+/// A score as documents hold it: in percent, like everything that is called accuracy or majority there.
+#[derive(Debug, Serialize)]
+struct Percent {
+    records: usize,
+    accuracy: f64,
+    majority: f64,
+}
+
+impl From<Score> for Percent {
+    fn from(score: Score) -> Self {
+        Percent {
+            records: score.records,
+            accuracy: 100.0 * score.accuracy,
+            majority: 100.0 * score.majority,
+        }
+    }
+}
+
 /// How hyperplanes score on one file.
 #[derive(Debug, Serialize)]
 struct FileScore {
     file: String,
     /// Of the mean hyperplane, before noise.
-    before_noise: Score,
-    /// Mean accuracy over seeded draws of the noise.
+    before_noise: Percent,
+    /// Mean accuracy over seeded draws of the noise, in percent.
     accuracy_mean: f64,
-    /// Its standard deviation.
+    /// Its standard deviation from draw to draw, in percent.
     accuracy_std: f64,
     draws: usize,
 }
@@ -347,18 +365,17 @@ fn score(
     decided: &Decided,
     records: Labelled,
 ) -> Result<FileScore, Failure> {
-    let (before_noise, mean, std) = accuracies(svm, plan, &decided.answer, &records, DRAWS, SEED)?;
+    let (before, under) = accuracies(svm, plan, &decided.answer, &records, DRAWS, SEED)?;
     Ok(FileScore {
-        before_noise,
+        before_noise: before.into(),
         file: records.name,
-        accuracy_mean: mean,
-        accuracy_std: std,
+        accuracy_mean: under.mean,
+        accuracy_std: under.std,
         draws: DRAWS,
     })
 }
 
-/// The score of weights before noise, and mean and standard deviation of the accuracy over seeded draws of the plan's
-/// noise on them.
+/// The score of weights before noise, and their accuracy over seeded draws of the plan's noise on them.
 pub(crate) fn accuracies(
     svm: &Svm,
     plan: &Plan<'_>,
@@ -366,7 +383,7 @@ pub(crate) fn accuracies(
     records: &Labelled,
     draws: usize,
     seed: u64,
-) -> Result<(Score, f64, f64), Failure> {
+) -> Result<(Score, Accuracy), Failure> {
     let scored = |weights: &[f64], most: usize| {
         let most = most.min(records.labels.len());
         svm.score(weights, &records.features[..most], &records.labels[..most])
@@ -384,10 +401,7 @@ pub(crate) fn accuracies(
             .collect();
         found.push(scored(&noisy, SCORED)?.accuracy);
     }
-    let count = draws.max(1) as f64;
-    let mean = found.iter().sum::<f64>() / count;
-    let squares = found.iter().map(|a| (a - mean).powi(2)).sum::<f64>();
-    Ok((scored(weights, usize::MAX)?, mean, (squares / count).sqrt()))
+    Ok((scored(weights, usize::MAX)?, Accuracy::over(&found)))
 }
 
 impl fmt::Display for SvmReport<'_> {
@@ -409,11 +423,11 @@ impl fmt::Display for SvmReport<'_> {
                 f,
                 "accuracy on {}: {:.2}% before noise, {:.2}% ± {:.2} over {} draws of it; always the larger class: {:.2}%",
                 score.file,
-                100.0 * score.before_noise.accuracy,
-                100.0 * score.accuracy_mean,
-                100.0 * score.accuracy_std,
+                score.before_noise.accuracy,
+                score.accuracy_mean,
+                score.accuracy_std,
                 score.draws,
-                100.0 * score.before_noise.majority
+                score.before_noise.majority
             )?;
         }
         Ok(())

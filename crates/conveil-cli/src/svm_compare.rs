@@ -20,7 +20,7 @@ use crate::wishes;
 /// Regularisers that output perturbation is tried at, as multiples of the spec's.
 const MULTIPLES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
-/// One strategy's row. Private.
+/// One strategy's row; accuracies in percent. Private.
 #[derive(Debug, Serialize)]
 struct Row {
     strategy: String,
@@ -38,9 +38,9 @@ pub(crate) struct SvmComparison {
     private: bool,
     /// The file that was scored.
     scored_on: String,
-    /// What always answering the larger class would score.
+    /// What always answering the larger class would score, in percent.
     majority: f64,
-    /// Without noise, at the spec's λ.
+    /// Without noise, at the spec's λ, in percent.
     non_private_accuracy: f64,
     rows: Vec<Row>,
     draws: usize,
@@ -67,16 +67,16 @@ impl SvmComparison {
         };
         let records = Labelled::open(inputs, file, key)?;
         let row = |strategy: &str, svm: &Svm, plan: &Plan<'_>, weights: &[f64]| {
-            let (before, mean, std) = accuracies(svm, plan, weights, &records, draws, seed)?;
+            let (before, under) = accuracies(svm, plan, weights, &records, draws, seed)?;
             let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
             let noise = conveil_models::svm::noise_length(plan);
             Ok::<Row, Failure>(Row {
                 strategy: strategy.into(),
                 lambda: svm.lambda(),
                 noise_over_weights: noise / length,
-                accuracy_before_noise: before.accuracy,
-                accuracy_mean: mean,
-                accuracy_std: std,
+                accuracy_before_noise: 100.0 * before.accuracy,
+                accuracy_mean: under.mean,
+                accuracy_std: under.std,
             })
         };
         let decided = plan.released().at(theta).map_err(engine)?;
@@ -106,7 +106,7 @@ impl SvmComparison {
             let weights = plan.released().query().apply(&solution.x);
             if *multiple == 1.0 {
                 let (score, ..) = accuracies(&other, plan, &weights, &records, 1, seed)?;
-                non_private = (score.accuracy, score.majority);
+                non_private = (100.0 * score.accuracy, 100.0 * score.majority);
             }
             rows.push(row("output", &other, noisy, &weights)?);
         }
@@ -148,9 +148,7 @@ impl fmt::Display for SvmComparison {
         writeln!(
             f,
             "scored on {}: always the larger class {:.2}%, without noise {:.2}%",
-            self.scored_on,
-            100.0 * self.majority,
-            100.0 * self.non_private_accuracy
+            self.scored_on, self.majority, self.non_private_accuracy
         )?;
         writeln!(
             f,
@@ -164,9 +162,9 @@ impl fmt::Display for SvmComparison {
                 row.strategy,
                 row.lambda,
                 row.noise_over_weights,
-                100.0 * row.accuracy_before_noise,
-                100.0 * row.accuracy_mean,
-                100.0 * row.accuracy_std
+                row.accuracy_before_noise,
+                row.accuracy_mean,
+                row.accuracy_std
             )?;
         }
         writeln!(f, "over {} draws of noise", self.draws)?;

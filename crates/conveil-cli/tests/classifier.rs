@@ -66,11 +66,17 @@ fn a_classifier_is_checked_trained_compared_and_released() {
     let report = json(&place, &["solve", "spec.toml"]);
     assert_eq!(report["private"], true);
     let score = &report["scores"][0];
-    assert!(score["before_noise"]["accuracy"].as_f64().unwrap() >= 0.9);
-    assert_eq!(score["before_noise"]["majority"], 0.5);
+    assert!(score["before_noise"]["accuracy"].as_f64().unwrap() >= 90.0);
+    assert_eq!(score["before_noise"]["majority"], 50.0);
     let compared = json(&place, &["compare", "spec.toml", "--draws", "50"]);
     let rows = compared["rows"].as_array().unwrap();
     assert_eq!(rows[0]["strategy"], "program");
+    // One definition with the studies': percent, and n − 1.
+    assert_eq!(compared["majority"], 50.0);
+    assert!(
+        rows.iter()
+            .all(|row| row["accuracy_mean"].as_f64().unwrap() > 1.0)
+    );
     assert!(rows.iter().skip(1).all(|row| row["strategy"] == "output"));
     let (code, card, stderr) = ended(&place, &["release", "spec.toml", "--no-ledger"]);
     assert_eq!(code, 0, "{stderr}");

@@ -4,7 +4,7 @@ use conveil::Result;
 use conveil::ask::Privacy;
 use conveil::noise::{Law, Sampler};
 use conveil::solve::Batch;
-use conveil_models::svm::Svm;
+use conveil_models::svm::{Accuracy, Svm};
 use serde::Serialize;
 
 /// Noise comes from streams of its own, the same for every strategy.
@@ -93,21 +93,8 @@ impl Nominal {
             Ok(score.accuracy)
         })?;
         let found = found.into_iter().collect::<Result<Vec<f64>>>()?;
-        let count = found.len() as f64;
-        let mean = found.iter().sum::<f64>() / count;
-        let squares: f64 = found.iter().map(|v| (v - mean) * (v - mean)).sum();
-        Ok(Accuracy {
-            mean: 100.0 * mean,
-            std: 100.0 * (squares / (count - 1.0).max(1.0)).sqrt(),
-        })
+        Ok(Accuracy::over(&found))
     }
-}
-
-/// In percent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Accuracy {
-    pub(crate) mean: f64,
-    pub(crate) std: f64,
 }
 
 /// What fresh pairs say of a claim.

@@ -13,10 +13,10 @@ use conveil::program::DataMap;
 use conveil::sensitivity::{Estimate, Pairs, estimate};
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
-use conveil_models::svm::{Feature, Intercept, Labels, Svm};
+use conveil_models::svm::{Accuracy, Feature, Intercept, Labels, Svm};
 use serde::Serialize;
 
-use crate::hyperplane::{Accuracy, Audited, Examples, Nominal};
+use crate::hyperplane::{Audited, Examples, Nominal};
 
 /// Where a private dataset lies inside its public universe.
 const MEMBER: u64 = 9 << 40;

@@ -8,7 +8,7 @@ mod meaning;
 mod score;
 
 pub use meaning::Classes;
-pub use score::{Score, noise_length, noise_ratio};
+pub use score::{Accuracy, Score, noise_length, noise_ratio};
 
 use conveil::ask::{Adjacency, Query};
 use conveil::program::{

@@ -15,6 +15,28 @@ pub struct Score {
     pub majority: f64,
 }
 
+/// Accuracy over draws of the noise, in percent: the one definition behind `accuracy_mean` and `accuracy_std`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracy {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation of one draw, estimated from all (n − 1).
+    pub std: f64,
+}
+
+impl Accuracy {
+    /// Of the shares of records that each draw has on their side; 0 for no draws.
+    pub fn over(shares: &[f64]) -> Self {
+        let count = shares.len() as f64;
+        let mean = shares.iter().sum::<f64>() / count.max(1.0);
+        let squares: f64 = shares.iter().map(|share| (share - mean).powi(2)).sum();
+        Accuracy {
+            mean: 100.0 * mean,
+            std: 100.0 * (squares / (count - 1.0).max(1.0)).sqrt(),
+        }
+    }
+}
+
 impl Svm {
     /// The score of released weights on records. A record on the hyperplane itself counts as a miss.
     pub fn score(&self, released: &[f64], features: &[Vec<f64>], labels: &[bool]) -> Result<Score> {
@@ -53,4 +75,19 @@ pub fn noise_length(plan: &Plan<'_>) -> f64 {
     let rows = (0..shape.noises()).map(|i| shape.row(i));
     let squared: f64 = rows.flatten().map(|t| t * t).sum();
     plan.law().std_dev() * squared.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accuracy_over_draws_is_in_percent_and_divides_by_one_less() {
+        let accuracy = Accuracy::over(&[0.5, 0.7, 0.9]);
+        assert!((accuracy.mean - 70.0).abs() < 1e-12);
+        // √((0.04 + 0 + 0.04)/2) = 0.2
+        assert!((accuracy.std - 20.0).abs() < 1e-12);
+        assert_eq!(Accuracy::over(&[0.5]).std, 0.0);
+        assert_eq!(Accuracy::over(&[]).mean, 0.0);
+    }
 }
