@@ -298,3 +298,31 @@ fn nothing_binds_and_everything_fits_where_noise_is_tiny() {
         "{text}"
     );
 }
+
+/// An optimum of 10⁻⁸ beside losses of about 5: no percentage of it says anything.
+#[test]
+fn losses_are_absolute_where_the_optimum_is_nothing() {
+    let map = structure_common::interval_lp(1.0, 20.0);
+    let plan = Plan::new(&map, structure_common::laplace(Query::Cost, 1.0)).unwrap();
+    let compared = compare(&plan, &[1e-8], 200, 1, &Batch::new()).unwrap();
+    for row in &compared.rows {
+        assert_eq!((row.loss_percent, row.sampled_loss_percent), (None, None));
+    }
+    let program = row(&compared, "program");
+    assert!((program.loss.unwrap() - 4.605).abs() < 0.01, "{compared}");
+    assert!(program.sampled_loss.is_some());
+    let text = compared.to_string();
+    assert!(
+        text.contains("note: the optimum is 0 beside the losses"),
+        "{text}"
+    );
+    assert!(text.contains("costs 4.605"), "{text}");
+    assert!(text.contains("in the objective's unit"), "{text}");
+    assert!(!text.contains("loss in %"), "{text}");
+    let curated = plan.curate(&[1e-8]).unwrap();
+    assert_eq!(curated.report().loss_percent, None);
+    // Beside an optimum that is one, they are in percent.
+    let compared = compare(&plan, &[2.0], 200, 1, &Batch::new()).unwrap();
+    assert!((row(&compared, "program").loss_percent.unwrap() - 230.0).abs() < 1.0);
+    assert!(compared.to_string().contains("loss in %"));
+}

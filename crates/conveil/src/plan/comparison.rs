@@ -1,5 +1,6 @@
 //! The comparison table: one row per strategy, what to make of it, and one sentence for the hurried.
 
+use crate::digits::short;
 use serde::Serialize;
 use std::fmt;
 
@@ -12,9 +13,11 @@ pub struct StrategyRow {
     pub status: String,
     /// Expected loss in the objective's unit, exact.
     pub loss: Option<f64>,
-    /// 100·loss/|optimum|.
+    /// 100·loss/|optimum|, unless the optimum is 0 beside the losses.
     pub loss_percent: Option<f64>,
-    /// The same over the draws; infeasible input draws leave the mean.
+    /// The loss over the draws; infeasible input draws leave the mean.
+    pub sampled_loss: Option<f64>,
+    /// The same in percent of the optimum, under the same condition.
     pub sampled_loss_percent: Option<f64>,
     /// 100·Pr(infeasible), exact.
     pub infeasible_percent: Option<f64>,
@@ -44,13 +47,30 @@ pub struct Comparison {
     pub advice: Vec<String>,
 }
 
+/// An optimum below this share of a loss is 0 as far as a solver can tell, and no measure for the loss.
+const NOTHING: f64 = 1e-6;
+
+/// 100·loss/|optimum|; none where the optimum is 0 beside the loss.
+pub(super) fn in_percent(loss: f64, optimum: f64) -> Option<f64> {
+    let whole = optimum.abs();
+    (whole > 1e-9 && whole > NOTHING * loss.abs()).then(|| 100.0 * loss / whole)
+}
+
 impl Comparison {
     pub(super) fn new(
         optimum: f64,
         feasible_answers: Option<(f64, f64)>,
-        rows: Vec<StrategyRow>,
+        mut rows: Vec<StrategyRow>,
         eta: f64,
     ) -> Self {
+        // All rows are in percent, or none is: they stand beside each other.
+        let losses = |row: &StrategyRow| [row.loss, row.sampled_loss];
+        let mut each = rows.iter().flat_map(losses).flatten();
+        if each.any(|loss| in_percent(loss, optimum).is_none()) {
+            for row in &mut rows {
+                (row.loss_percent, row.sampled_loss_percent) = (None, None);
+            }
+        }
         Comparison {
             private: true,
             optimum,
@@ -98,8 +118,8 @@ impl Comparison {
                 if is_capped { -percent } else { percent }
             ),
             (None, Some(loss)) => format!(
-                "{:.6} in the objective's unit",
-                if is_capped { -loss } else { loss }
+                "{} in the objective's unit",
+                short(if is_capped { -loss } else { loss }, 6)
             ),
             (None, None) => "an unknown amount".into(),
         };
@@ -155,24 +175,35 @@ impl fmt::Display for Comparison {
         )?;
         let optimum = crate::digits::decimals(self.optimum, 0.0);
         writeln!(f, "optimum without noise {optimum}")?;
-        writeln!(
-            f,
-            "  {:<17} {:>19} {:>19}",
-            "", "loss in %", "infeasible in %"
-        )?;
+        let has_losses = |r: &StrategyRow| r.loss.is_some() || r.sampled_loss.is_some();
+        let has_percents =
+            |r: &StrategyRow| r.loss_percent.is_some() || r.sampled_loss_percent.is_some();
+        let is_absolute = self.rows.iter().any(has_losses) && !self.rows.iter().any(has_percents);
+        let unit = match is_absolute {
+            true => "loss",
+            false => "loss in %",
+        };
+        writeln!(f, "  {:<17} {unit:>19} {:>19}", "", "infeasible in %")?;
         writeln!(
             f,
             "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  status",
             "strategy", "exact", "drawn", "exact", "drawn", "draws"
         )?;
         let show = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.3}"));
+        let amount = |v: Option<f64>| v.map_or("–".into(), |v| short(v, 4));
         for row in &self.rows {
             writeln!(
                 f,
                 "  {:<17} {:>9} {:>9} {:>9} {:>9} {:>8}  {}",
                 row.strategy,
-                show(row.loss_percent),
-                show(row.sampled_loss_percent),
+                match is_absolute {
+                    true => amount(row.loss),
+                    false => show(row.loss_percent),
+                },
+                match is_absolute {
+                    true => amount(row.sampled_loss),
+                    false => show(row.sampled_loss_percent),
+                },
                 show(row.infeasible_percent),
                 show(row.sampled_infeasible_percent),
                 match row.draws {
@@ -180,6 +211,12 @@ impl fmt::Display for Comparison {
                     draws => draws.to_string(),
                 },
                 row.status
+            )?;
+        }
+        if is_absolute {
+            writeln!(
+                f,
+                "note: the optimum is 0 beside the losses, as far as the solver can tell: losses are in the objective's unit, because no percentage of 0 says anything"
             )?;
         }
         for line in &self.advice {

@@ -1,5 +1,6 @@
 //! Loss against ε, α or η, as a table. It explores private data.
 
+use super::comparison::in_percent;
 use super::{Plan, within};
 use crate::ask::{Ask, Bound, Request};
 use crate::digits::short;
@@ -144,7 +145,7 @@ pub fn frontier(
                 let loss = decided.objective + left_out - optimum;
                 row.objective = Some(decided.objective + left_out);
                 row.loss = Some(loss);
-                row.loss_percent = (optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs());
+                row.loss_percent = in_percent(loss, optimum);
             }
             Err(Error::NoiseDoesNotFit(_)) => row.status = "infeasible".into(),
             Err(e @ (Error::Inaccurate { .. } | Error::Numerical(_))) => row.status = e.to_string(),

@@ -1,5 +1,6 @@
 //! The curator report: everything that depends on the private data. It says that it is private.
 
+use super::comparison::in_percent;
 use super::{Decided, Empirical, Plan};
 use crate::ask::Strategy;
 use crate::chance::Budget;
@@ -31,7 +32,7 @@ pub struct CuratorReport {
     has_universe: bool,
     /// objective − optimum.
     pub loss: f64,
-    /// 100·loss/|optimum|, where the optimum is not zero.
+    /// 100·loss/|optimum|, unless the optimum is 0 beside the loss.
     pub loss_percent: Option<f64>,
     /// The released numbers before noise: names and values.
     pub answer: Vec<(String, f64)>,
@@ -110,7 +111,7 @@ impl CuratorReport {
             carried,
             gives_way: plan.released().has_local_recourse(),
             has_universe: plan.guarantee().universe().is_some(),
-            loss_percent: (carried && optimum.abs() > 1e-9).then(|| 100.0 * loss / optimum.abs()),
+            loss_percent: in_percent(loss, optimum).filter(|_| carried),
             answer: plan
                 .released()
                 .query()
@@ -287,12 +288,7 @@ impl fmt::Display for CuratorReport {
                 self.objective_kind,
                 shown(self.objective)
             )?;
-            let percent = self
-                .loss_percent
-                .map_or(String::new(), |p| match p.abs() < 1e9 {
-                    true => format!("  ({p:.2}%)"),
-                    false => format!("  ({p:.1e}%)"),
-                });
+            let percent = (self.loss_percent).map_or(String::new(), |p| format!("  ({p:.2}%)"));
             let before = match self.strategy {
                 Strategy::Projected => ", before the projection",
                 Strategy::Program | Strategy::Output => "",

@@ -1,6 +1,6 @@
 //! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
 
-use super::comparison::{Comparison, StrategyRow};
+use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::curate::misses_what_no_noise_moves;
 use super::decided::Decided;
 use super::judge::Judge;
@@ -111,6 +111,7 @@ impl Ground<'_, '_> {
             status: "ok".into(),
             loss: None,
             loss_percent: None,
+            sampled_loss: None,
             sampled_loss_percent: None,
             infeasible_percent: None,
             sampled_infeasible_percent: None,
@@ -126,8 +127,7 @@ impl Ground<'_, '_> {
     }
 
     fn percent(&self, loss: f64) -> Option<f64> {
-        let whole = (self.optimum + self.left_out).abs();
-        (whole > 1e-9).then(|| 100.0 * loss / whole)
+        in_percent(loss, self.optimum + self.left_out)
     }
 
     /// Draw number `index`: the same ζ for every strategy.
@@ -294,6 +294,7 @@ impl Ground<'_, '_> {
             .collect();
         if !losses.is_empty() {
             let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+            row.sampled_loss = Some(mean);
             row.sampled_loss_percent = self.percent(mean);
         }
     }
