@@ -1,8 +1,6 @@
 //! `sensitivity` and `audit`: does the noise hide what it claims to hide? For the curator; neither releases anything.
 
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use conveil::audit::{Audit, AuditReport, Witness};
@@ -17,6 +15,7 @@ use crate::arguments::{Audited, Probe};
 use crate::failure::Failure;
 use crate::inputs::{Inputs, text_of};
 use crate::model::Model;
+use crate::new_file::{refuse_existing, write_new};
 use crate::terminal::Terminal;
 use crate::{verbs, wishes};
 
@@ -58,7 +57,7 @@ pub(crate) fn audit(
     let model = Model::new(&inputs)?;
     let recorded = audited.replay.as_deref().map(recorded).transpose()?;
     if let Some(file) = &audited.witness {
-        refuse_existing(file)?;
+        refuse_existing(file, WITNESS)?;
     }
     let plan = planned(probe, &inputs, &model, terminal, cancel)?;
     let engine = |e: conveil::Error| Failure::engine(&inputs.spec_name, &e);
@@ -262,27 +261,11 @@ fn recorded(file: &Path) -> Result<Witness, Failure> {
     Witness::from_json(&text).map_err(|e| Failure::engine(&name.to_string(), &e))
 }
 
-/// Found out before the work, not after it.
-fn refuse_existing(file: &Path) -> Result<(), Failure> {
-    if file.exists() {
-        return Err(Failure::input(format!(
-            "{} exists already\n  help: name a new file for the witness",
-            file.display()
-        )));
-    }
-    Ok(())
-}
-
 fn save(file: &Path, witness: &Witness) -> Result<(), Failure> {
     let mut text = witness.to_json();
     text.push('\n');
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    // For the curator alone.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(file)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|why| Failure::file_not_written(&file.display().to_string(), &why))
+    write_new(file, WITNESS, text.as_bytes())
 }
+
+/// What the file of a pair is called.
+const WITNESS: &str = "witness";

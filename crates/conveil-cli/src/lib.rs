@@ -18,6 +18,7 @@ mod grid_report;
 pub mod inputs;
 mod ledger;
 pub mod model;
+mod new_file;
 mod outside;
 mod private_file;
 mod regression;

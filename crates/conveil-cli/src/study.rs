@@ -13,6 +13,8 @@ use conveil_studies::{cvar, density, paper};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
+use crate::inputs::text_of;
+use crate::new_file::{refuse_existing, write_new};
 use crate::study_learning::{self, ClassifierArguments, SvmArguments};
 use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
@@ -189,7 +191,7 @@ impl Drawn {
         } else {
             figure.to_svg().into_bytes()
         };
-        write_file(path, &bytes)
+        write_new(path, "figure", &bytes)
     }
 }
 
@@ -210,6 +212,20 @@ enum Split {
 }
 
 impl Studied {
+    /// Its figure.
+    fn drawn(&self) -> &Drawn {
+        match self {
+            Studied::Opf(arguments) => &arguments.drawn,
+            Studied::Cvar(arguments) => &arguments.drawn,
+            Studied::Density(arguments) => &arguments.drawn,
+            Studied::Regression(arguments) => &arguments.drawn,
+            Studied::Wind(arguments) => &arguments.drawn,
+            Studied::Ellipsoid(arguments) => arguments.drawn(),
+            Studied::Svm(arguments) => &arguments.drawn,
+            Studied::Classifier(arguments) => &arguments.drawn,
+        }
+    }
+
     /// How its result is shown.
     pub(crate) fn output(&self) -> Output {
         match self {
@@ -227,6 +243,15 @@ impl Studied {
 
 /// Runs a study.
 pub(crate) fn run(study: &Studied, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    if let Some(figure) = &study.drawn().figure {
+        refuse_existing(figure, "figure")?;
+    }
+    if let Studied::Density(DensityArguments {
+        csv: Some(table), ..
+    }) = study
+    {
+        refuse_existing(table, "table")?;
+    }
     match study {
         Studied::Opf(arguments) => opf(arguments, terminal, cancel),
         Studied::Cvar(arguments) => cvar(arguments, terminal, cancel),
@@ -323,7 +348,7 @@ fn density(
     };
     let densities = densities.map_err(|e| Failure::engine("study density", &e))?;
     if let Some(path) = &arguments.csv {
-        write_file(path, densities.to_csv().as_bytes())?;
+        write_new(path, "table", densities.to_csv().as_bytes())?;
     }
     arguments.drawn.write(|| densities.figure())?;
     terminal.show(&densities)?;
@@ -331,17 +356,15 @@ fn density(
     Ok(())
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, bytes)
-        .map_err(|why| Failure::file_not_written(&path.display().to_string(), &why))
-}
+/// Longer case files are refused: a hundred thousand buses need a fifth of it.
+const CASE_BYTES: u64 = 256 << 20;
 
 /// A built-in network, or one from a MATPOWER file.
 pub(crate) fn network(name: &str) -> Result<Network, Failure> {
     let name = name.trim();
     let path = Path::new(name);
     if path.extension().is_some_and(|end| end == "m") {
-        let text = std::fs::read_to_string(path)
+        let text = text_of(path, CASE_BYTES)
             .map_err(|why| Failure::input(format!("cannot read {name}: {why}")))?;
         return Ok(matpower::read(name, &text)?);
     }

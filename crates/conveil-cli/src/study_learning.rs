@@ -52,7 +52,7 @@ pub(crate) struct SvmArguments {
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     search: u64,
     #[command(flatten)]
-    drawn: Drawn,
+    pub(crate) drawn: Drawn,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -133,7 +133,7 @@ pub(crate) struct ClassifierArguments {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    drawn: Drawn,
+    pub(crate) drawn: Drawn,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -1,6 +1,5 @@
 //! Records of the user's own for `study classifier`: features, labels in numbers or words, public bounds from flags.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use conveil_read::spelling::quoted;
 use conveil_studies::classifier::{Examples, Source};
 
 use crate::failure::Failure;
+use crate::inputs::{Limited, records_of};
 
 /// The user's records: all columns but the label's are features.
 pub(crate) fn own(
@@ -50,10 +50,8 @@ pub(crate) fn own(
     })
 }
 
-fn opened(path: &Path) -> Result<BufReader<File>, Failure> {
-    let file = File::open(path)
-        .map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))?;
-    Ok(BufReader::new(file))
+fn opened(path: &Path) -> Result<BufReader<Limited>, Failure> {
+    records_of(path).map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))
 }
 
 /// Labels in words.

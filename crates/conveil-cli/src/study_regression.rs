@@ -53,7 +53,7 @@ pub(crate) struct WindArguments {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     draws: u64,
     #[command(flatten)]
-    drawn: Drawn,
+    pub(crate) drawn: Drawn,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -88,7 +88,7 @@ pub(crate) struct RegressionArguments {
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     draws: u64,
     #[command(flatten)]
-    drawn: Drawn,
+    pub(crate) drawn: Drawn,
     #[command(flatten)]
     pub(crate) output: Output,
 }

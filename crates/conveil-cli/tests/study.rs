@@ -91,13 +91,14 @@ fn a_case_file_stands_beside_the_built_in_networks() {
 fn densities_go_to_csv_and_figures() {
     let place = directory("study-density");
     for (figure, start) in [("d.svg", &b"<svg"[..]), ("d.png", &b"\x89PNG"[..])] {
+        let table = format!("{figure}.csv");
         let words = [
             "study",
             "density",
             "--network",
             "5_pjm",
             "--csv",
-            "d.csv",
+            &table,
             "--figure",
             figure,
         ];
@@ -107,7 +108,7 @@ fn densities_go_to_csv_and_figures() {
         let bytes = std::fs::read(place.join(figure)).unwrap();
         assert!(bytes.starts_with(start), "{figure}");
     }
-    let csv = text(&place.join("d.csv"));
+    let csv = text(&place.join("d.svg.csv"));
     assert!(csv.starts_with("network,epsilon,dataset,cost,density\n5_pjm,10,lowered,"));
 }
 

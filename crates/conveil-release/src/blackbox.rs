@@ -124,6 +124,14 @@ pub(crate) fn compare(
     solved: &[Solved; 2],
     settings: &Settings,
 ) -> Result<BlackBox> {
+    // Two lists of answers, and the statistics of each.
+    let numbers = plan.released().shape().noises();
+    conveil::memory::refuse_beyond_memory(
+        &format!("a black-box audit of {} draws", settings.draws),
+        2.0 * settings.draws as f64 * (64 + 24 * numbers) as f64,
+        "fewer draws",
+    )
+    .map_err(Error::Engine)?;
     let draw = |solved: &Solved| -> Result<Vec<Vec<f64>>> {
         let mut source = Source::System;
         (0..settings.draws)

@@ -37,6 +37,7 @@ pub mod audit;
 pub mod chance;
 mod digits;
 pub mod error;
+pub mod memory;
 pub mod noise;
 pub mod plan;
 pub mod program;

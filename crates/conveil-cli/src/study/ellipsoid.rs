@@ -68,6 +68,11 @@ enum DeterminantPlace {
 
 impl EllipsoidArguments {
     /// How the result is shown.
+    /// Its figure.
+    pub(super) fn drawn(&self) -> &Drawn {
+        &self.drawn
+    }
+
     pub(super) fn output(&self) -> Output {
         self.output
     }

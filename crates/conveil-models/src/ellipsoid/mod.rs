@@ -51,6 +51,9 @@ use conveil::program::{AffineMap, DataMap, Parameter, Place, Program};
 use conveil::{Error, Result};
 use std::ops::Range;
 
+/// Memory of a plan for each entry of A, about.
+const BYTES_PER_ENTRY: f64 = 250.0;
+
 /// When the determinant, which is the objective, holds (M12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Determinant {
@@ -123,7 +126,15 @@ impl EllipsoidBuilder {
                 normals.dimension()
             )));
         }
-        let facets = normals.facets();
+        let (facets, n) = (normals.facets(), normals.dimension());
+        // ‖Yaᵢ‖ ≤ bᵢ − aᵢ'z has n rows of n entries for each facet, the determinant a cone of order 2n; what a plan makes of
+        // an entry is a few copies of it.
+        let entries = facets as f64 * (n * n) as f64 + 2.0 * (n * n) as f64;
+        conveil::memory::refuse_beyond_memory(
+            &format!("an ellipsoid of {n} dimensions in a polytope of {facets} facets"),
+            entries * BYTES_PER_ENTRY,
+            "fewer dimensions",
+        )?;
         let fits = |what: &str, len: usize| match len == facets {
             true => Ok(()),
             false => Err(Error::Input(format!(

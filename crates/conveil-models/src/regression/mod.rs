@@ -231,6 +231,14 @@ impl RegressionBuilder {
 
     /// Φ by records.
     fn design(&self, functions: &[Function], names: &[String]) -> Result<Vec<Vec<f64>>> {
+        let records = self.regressors.rows().count();
+        // A value of each function, and two places of the response in the program, for each record.
+        let values = functions.len() as f64 * (8 + 2 * size_of::<Location>()) as f64;
+        conveil::memory::refuse_beyond_memory(
+            &format!("{records} records with {} basis functions", functions.len()),
+            records as f64 * (values + 60.0 + size_of::<Parameter>() as f64),
+            "fewer basis functions",
+        )?;
         let design: Vec<Vec<f64>> = self.regressors.rows().map(|x| phi(functions, x)).collect();
         for (record, row) in design.iter().enumerate() {
             if let Some(j) = row.iter().position(|v| !(v.abs() <= LARGEST)) {

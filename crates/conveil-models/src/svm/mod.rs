@@ -196,8 +196,32 @@ impl SvmBuilder {
                 self.records
             ));
         }
+        self.refuse_beyond_memory()?;
         let map = self.map()?;
         Ok(Svm { parts: self, map })
+    }
+
+    /// Refuses more records than this machine can hold: their number is the spec's word, not that of a file.
+    fn refuse_beyond_memory(&self) -> Result<()> {
+        // A name and a place for each private number, and two copies of the entries of A while it is assembled.
+        let name = 40.0
+            + self
+                .features
+                .iter()
+                .map(|f| f.name.len())
+                .max()
+                .unwrap_or(0) as f64;
+        let parameters = self.width() as f64 * (name + size_of::<Parameter>() as f64);
+        let entries = (self.features.len() + 3) as f64 * 2.0 * 24.0;
+        conveil::memory::refuse_beyond_memory(
+            &format!(
+                "a classifier of {} records with {} features",
+                self.records,
+                self.features.len()
+            ),
+            self.records as f64 * (parameters + entries),
+            "as many `records` as the file has; a sample of them, chosen without looking at their values",
+        )
     }
 
     /// Whether there is a column for the intercept.

@@ -2,12 +2,16 @@
 
 use super::{Cvar, CvarForm};
 use crate::error::{Error, Result};
+use crate::memory::refuse_beyond_memory;
 use crate::noise::{Law, Sampler};
 use crate::program::{Cone, Program};
 use crate::rule::{Lift, RowNoise};
 
 /// The stream of the public seed that sampled CVaR draws from.
 const STREAM: u64 = 0xCA;
+
+/// Memory of a solve for each entry of the constraints, about.
+const BYTES_PER_ENTRY: f64 = 200.0;
 
 impl Cvar {
     /// CVaR at this tail share in closed form.
@@ -46,6 +50,12 @@ impl Cvar {
                     "sampled CVaR takes between 1 and 1000000 samples, found {samples}"
                 )))
             }
+            CvarForm::Sampled { samples, .. } => refuse_beyond_memory(
+                &format!("CVaR over {samples} samples of {noises} noises"),
+                // A row with an entry for each noise, in a few copies until the solver has factored it.
+                samples as f64 * (noises + 5) as f64 * BYTES_PER_ENTRY,
+                "fewer samples, or form = \"exact\" where the noise allows it",
+            ),
             CvarForm::Exact if noises > 1 && law.is_laplace_family() => Err(Error::refused(
                 format!("exact CVaR with {noises} noises of the {} law", law.name()),
                 "it has a closed form for one noise, or for Gaussian noise",

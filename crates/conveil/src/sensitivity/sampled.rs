@@ -3,6 +3,7 @@
 
 use crate::ask::{Adjacency, Norm, Universe};
 use crate::error::{Error, Result};
+use crate::memory::refuse_beyond_memory;
 use crate::noise::Sampler;
 use crate::solve::Batch;
 use serde::Serialize;
@@ -60,6 +61,9 @@ pub struct Estimate {
     pub movements: Vec<f64>,
 }
 
+/// What is kept of a pair while a sample is collected.
+const BYTES_PER_PAIR: f64 = 100.0;
+
 /// Extends an estimate by `more` pairs, in parallel. `answer` is the map whose movement is measured, already in the
 /// metric of the noise (T^{-1}Qx).
 pub fn estimate(
@@ -70,6 +74,11 @@ pub fn estimate(
     answer: &(dyn Fn(&[f64]) -> Result<Vec<f64>> + Sync),
     batch: &Batch<'_>,
 ) -> Result<Estimate> {
+    refuse_beyond_memory(
+        &format!("a sample of {more} pairs"),
+        more as f64 * BYTES_PER_PAIR,
+        "a larger gamma or beta",
+    )?;
     let mut estimate = so_far;
     let first = estimate.done;
     let results = batch.run(more as usize, |offset| {
