@@ -57,7 +57,8 @@ fn check_counts_the_network_and_names_its_rows() {
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
-    assert!(shown.lines().count() < 40, "{shown}");
+    // Every list is cut: constraints, loads, who carries the noise.
+    assert!(shown.lines().count() < 52, "{shown}");
 }
 
 #[test]

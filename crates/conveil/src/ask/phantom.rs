@@ -379,11 +379,10 @@ impl<'a> Structure<'a> {
         if self.cost[j] != Some(0.0) || self.program.q()[j] != 0.0 {
             return false;
         }
-        match self.shared[j] {
-            // Others may share a constraint with it and carry noise of their own.
-            0 => (self.touched(j).iter()).all(|t| self.parts[t.part].members == 1),
-            shared => shared == 1,
-        }
+        // With others of any kind: those that carry noise of their own count here.
+        let touched = self.touched(j);
+        let shared = touched.iter().filter(|t| self.parts[t.part].members > 1);
+        shared.count() <= 1
     }
 }
 
