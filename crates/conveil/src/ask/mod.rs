@@ -334,6 +334,7 @@ pub struct Ask {
     pub(crate) query: Query,
     pub(crate) shape: NoiseShape,
     pub(crate) adjacency: Option<Adjacency>,
+    pub(crate) unit: Option<String>,
     pub(crate) privacy: Option<Privacy>,
     pub(crate) sensitivity: Option<Request>,
     pub(crate) universe: Option<Universe>,
@@ -352,6 +353,7 @@ impl Ask {
             query,
             shape: NoiseShape::Identity,
             adjacency: None,
+            unit: None,
             privacy: None,
             sensitivity: None,
             universe: None,
@@ -384,6 +386,13 @@ impl Ask {
     /// Which datasets must be indistinguishable.
     pub fn adjacency(mut self, adjacency: Adjacency) -> Self {
         self.adjacency = Some(adjacency);
+        self
+    }
+
+    /// The unit of the private numbers and of α, for the account of what is released: amounts in different units are not
+    /// added.
+    pub fn unit(mut self, unit: &str) -> Self {
+        self.unit = Some(unit.into());
         self
     }
 
@@ -465,6 +474,11 @@ impl Ask {
     /// The adjacency, once stated.
     pub fn stated_adjacency(&self) -> Option<&Adjacency> {
         self.adjacency.as_ref()
+    }
+
+    /// The unit of the private numbers.
+    pub fn stated_unit(&self) -> Option<&str> {
+        self.unit.as_deref()
     }
 
     /// The same ask at another ε.

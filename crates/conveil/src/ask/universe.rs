@@ -245,8 +245,18 @@ impl Universe {
     }
 
     /// Entries that share a disc; 1 for a box.
-    pub(crate) fn dimension(&self) -> usize {
+    pub fn dimension(&self) -> usize {
         self.dimension
+    }
+
+    /// Half-widths of a box, radii of discs.
+    pub fn sizes(&self) -> &[f64] {
+        &self.radius
+    }
+
+    /// Which entries lie at one of their two ends.
+    pub fn two_valued(&self) -> &[bool] {
+        &self.two_valued
     }
 
     /// The member nearest to a dataset, part by part.
