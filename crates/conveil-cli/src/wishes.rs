@@ -44,6 +44,9 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         .feasibility(feasibility(name, &spec.feasibility, map.template())?)
         .risk(risk(&spec.risk))
         .settings(settings);
+    if let Some(unit) = unit(spec) {
+        ask = ask.unit(unit);
+    }
     if let Some(universe) = universe(&spec.private) {
         ask = ask.within(universe.map_err(engine)?);
     }
@@ -63,6 +66,23 @@ pub fn ask(inputs: &Inputs, model: &Model, cancel: &Cancel) -> Result<Ask, Failu
         ask = ask.threads(threads);
     }
     Ok(ask)
+}
+
+/// The unit of the private numbers: as stated, or as the model has it.
+fn unit(spec: &Spec) -> Option<&str> {
+    if let Some(unit) = &spec.private.unit {
+        return Some(&unit.value);
+    }
+    match &spec.problem.model {
+        conveil_read::spec::Model::Opf(_) => Some("MW"),
+        conveil_read::spec::Model::Regression(regression) => {
+            let own =
+                |(column, _): &&(String, Located<String>)| *column == regression.response.value;
+            let unit = regression.units.iter().find(own);
+            unit.map(|(_, unit)| unit.value.as_str())
+        }
+        _ => None,
+    }
 }
 
 /// Whether the spec asks for the paper's calibration: to the map without noise, where another one is released.

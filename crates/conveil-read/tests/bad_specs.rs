@@ -376,6 +376,16 @@ fn mistakes_in_the_optional_sections() {
             "spec.toml:111:11: `dataset` must be a string, found a date"),
         (EVERY_KEY, "dataset = \"loads-2026\"\n", "",
             "spec.toml:109:1: [ledger] needs `dataset`\n  help: for example: dataset = \"loads-2026\""),
+        (EVERY_KEY, "part = \"day 1, hour {row}\"\n", "",
+            "spec.toml:112:14: `part_moves` makes no sense without `part`"),
+        (EVERY_KEY, "count = 24", "count = 0",
+            "spec.toml:114:20: `count` must lie between 1 and 100000, found 0"),
+        (EVERY_KEY, "count = 24, ", "",
+            "spec.toml:114:10: `series` needs `count`\n  help: for example: count = 24"),
+        (EVERY_KEY, "delta = 1e-6 }\nplanned", "delta = 0 }\nplanned",
+            "spec.toml:114:32: `delta` must lie strictly between 0 and 1, found 0"),
+        (EVERY_KEY, "planned = true", "planned = 1",
+            "spec.toml:115:11: `planned` must be true or false, found 1"),
     ]);
 }
 

@@ -158,10 +158,16 @@ fn every_key_reaches_its_field() {
     assert_eq!(spec.lattice.step, Some(1e-6));
     assert_eq!(spec.solver.threads, Some(2));
     assert_eq!(spec.study.seed, 255);
-    assert_eq!(
-        spec.ledger.map(|l| l.dataset.value),
-        Some("loads-2026".into())
-    );
+    assert_eq!(spec.private.unit.map(|u| u.value), Some("MW".into()));
+    let ledger = spec.ledger.unwrap();
+    assert_eq!(ledger.dataset.value, "loads-2026");
+    assert_eq!(ledger.part.unwrap().value, "day 1, hour {row}");
+    assert!(ledger.part_moves && ledger.planned);
+    let series = Series {
+        count: 24,
+        delta: Some(1e-6),
+    };
+    assert_eq!(ledger.series.unwrap().value, series);
 }
 
 #[test]

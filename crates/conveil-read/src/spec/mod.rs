@@ -34,7 +34,7 @@ pub use feasibility::{
 pub use grid::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, NetworkSource, PrivateLoads,
 };
-pub use operation::{Lattice, Ledger, Solver, Study};
+pub use operation::{Lattice, Ledger, Series, Solver, Study};
 pub use privacy::{Calibration, Mechanism, Privacy, SampledMap, Sensitivity};
 pub use private::{Adjacency, Entry, Parameter, Place, Private, Universe};
 pub use problem::{ConstraintBlock, Holds, Model, Problem, Stage, VariableBlock};

@@ -53,6 +53,23 @@ pub struct Ledger {
     pub file: Located<String>,
     /// `dataset`: the name of the account.
     pub dataset: Located<String>,
+    /// `part`: the part of the dataset that the release is about; `{row}` in it is the row of a series.
+    pub part: Option<Located<String>>,
+    /// `part_moves` (false): a replaced record may leave the part for another.
+    pub part_moves: bool,
+    /// `series`: releases that are declared in advance and charged whole.
+    pub series: Option<Located<Series>>,
+    /// `planned` (false): the release was fixed before any answer about the dataset was seen.
+    pub planned: bool,
+}
+
+/// `series`: how many releases are declared, and how they are composed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Series {
+    /// `count`: how many; as many as there are rows.
+    pub count: usize,
+    /// `delta`: the δ of the optimal composition; without it the ε's add up.
+    pub delta: Option<f64>,
 }
 
 const MAX_THREADS: usize = 1024;
@@ -107,13 +124,47 @@ pub(super) fn read_ledger(table: Option<Table>) -> Result<Option<Ledger>, ReadEr
     let Some(mut table) = table else {
         return Ok(None);
     };
-    table.known(&["file", "dataset"])?;
+    table.known(&["file", "dataset", "part", "part_moves", "series", "planned"])?;
+    let file = table
+        .required("file", "file = \"budget.sqlite\"")?
+        .words()?;
+    let dataset = table
+        .required("dataset", "dataset = \"loads-2026\"")?
+        .name()?;
+    let part = table.optional("part").map(|part| part.name()).transpose()?;
+    let part_moves = match table.optional("part_moves") {
+        None => false,
+        Some(item) if part.is_none() => {
+            return Err(item.error("`part_moves` makes no sense without `part`"));
+        }
+        Some(item) => item.boolean()?,
+    };
+    let series = match table.optional("series") {
+        None => None,
+        Some(item) => Some(item.locate(read_series(item.table("`series`")?)?)),
+    };
+    let planned = table.optional("planned").map(|planned| planned.boolean());
     Ok(Some(Ledger {
-        file: table
-            .required("file", "file = \"budget.sqlite\"")?
-            .words()?,
-        dataset: table
-            .required("dataset", "dataset = \"loads-2026\"")?
-            .name()?,
+        file,
+        dataset,
+        part,
+        part_moves,
+        series,
+        planned: planned.transpose()?.unwrap_or(false),
     }))
+}
+
+/// A series has as many releases as minutes in two months, at most.
+const MAX_SERIES: usize = 100_000;
+
+fn read_series(mut table: Table) -> Result<Series, ReadError> {
+    table.known(&["count", "delta"])?;
+    let count = table
+        .required("count", "count = 24")?
+        .count(1, MAX_SERIES)?;
+    let delta = table.optional("delta").map(|delta| delta.proper_fraction());
+    Ok(Series {
+        count,
+        delta: delta.transpose()?,
+    })
 }

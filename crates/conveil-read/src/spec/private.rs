@@ -18,6 +18,8 @@ use crate::{Located, ReadError};
 pub struct Private {
     /// `adjacency`: which datasets must be hard to tell apart.
     pub adjacency: Located<Adjacency>,
+    /// `unit` of the adjacency: that of the private numbers and of α, where one is stated.
+    pub unit: Option<Located<String>>,
     /// `[[private.parameter]]` of model `conic`: the private numbers θ, in order; at least one.
     pub parameters: Vec<Parameter>,
     /// `[private.universe]`: the public set of possible θ.
@@ -179,10 +181,12 @@ pub(super) fn read(mut table: Table, model: &Model) -> Result<Private, ReadError
         "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
     )?;
     let knows_records = matches!(model, Model::Svm(_) | Model::Regression(_));
-    let adjacency = adjacency.locate(read_adjacency(adjacency, knows_records)?);
+    let (unit, relation) = read_adjacency(adjacency, knows_records)?;
+    let adjacency = adjacency.locate(relation);
     let context = format!("with model `{}`", model.name());
     let mut private = Private {
         adjacency,
+        unit,
         parameters: Vec::new(),
         universe: None,
         demands: None,
@@ -237,9 +241,14 @@ enum Kind {
     Universe,
 }
 
-fn read_adjacency(item: Item, knows_records: bool) -> Result<Adjacency, ReadError> {
+/// The unit, if one is stated, and the relation.
+fn read_adjacency(
+    item: Item,
+    knows_records: bool,
+) -> Result<(Option<Located<String>>, Adjacency), ReadError> {
     let mut table = item.table("`adjacency`")?;
-    table.known(&["kind", "alpha", "record"])?;
+    table.known(&["kind", "alpha", "record", "unit"])?;
+    let unit = table.optional("unit").map(|unit| unit.name()).transpose()?;
     let kind_item = table.required("kind", "kind = \"one-entry\"")?;
     let kind = kind_item.choice(&[
         ("one-entry", Kind::OneEntry),
@@ -266,7 +275,7 @@ fn read_adjacency(item: Item, knows_records: bool) -> Result<Adjacency, ReadErro
         }
     };
     table.finish(&format!("with kind `{}`", kind_item.text()?))?;
-    Ok(adjacency)
+    Ok((unit, adjacency))
 }
 
 fn read_parameters(item: Item) -> Result<Vec<Parameter>, ReadError> {
