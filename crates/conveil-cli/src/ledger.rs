@@ -4,12 +4,19 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use conveil_release::ledger::{self, Account, Budget, Charges, Head, Ledger, Receipt};
+use conveil::solve::Cancel;
+use conveil_release::ledger::{
+    self, Account, Budget, Charge, Charges, Claim, Head, Holds, Ledger, Neighbourhood, Part,
+    Receipt, Relation, Scope,
+};
 use serde::Serialize;
 
 use crate::arguments::Output;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
+use crate::model::Model;
 use crate::terminal::Terminal;
+use crate::verbs::planned;
 
 /// What to do with a ledger.
 #[derive(Debug, Subcommand)]
@@ -18,7 +25,8 @@ pub(crate) enum Book {
     #[command(
         after_help = "With --delta, amounts chosen after seeing earlier answers need --basic: the smaller total by zCDP\n\
         holds only for amounts planned without them.\n\n\
-        Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1 --delta 1e-6"
+        The budget is about one neighbourhood: state it by flags, or take that of a spec with --spec.\n\n\
+        Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1 --delta 1e-6 --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW"
     )]
     Init(Init),
     /// Show what each dataset may spend and has spent
@@ -27,9 +35,15 @@ pub(crate) enum Book {
     /// Record a spend that was made elsewhere, even over budget (exit code 5)
     #[command(
         after_help = "Amounts chosen after seeing earlier answers need a budget made with --basic.\n\n\
-        Example:\n  conveil ledger spend ledger.db --dataset loads-2026 --epsilon 0.3 --basis declared"
+        Example:\n  conveil ledger spend ledger.db --dataset loads-2026 --epsilon 0.3 --basis declared --like-budget"
     )]
     Spend(Spend),
+    /// State between which datasets the budget and charges of an earlier version hold; nothing written before changes
+    #[command(
+        after_help = "Only what has no neighbourhood can be given one, once; its basis is then declared at best.\n\n\
+        Example:\n  conveil ledger adopt old.db --dataset loads-2025 --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW"
+    )]
+    Adopt(Adopt),
     /// Check the file and every hash chain; with a head kept elsewhere, also that nothing was cut off
     #[command(after_help = "Example:\n  conveil ledger verify ledger.db")]
     Verify(Verify),
@@ -59,6 +73,8 @@ pub(crate) struct Init {
     /// Basic composition alone: for amounts chosen after seeing earlier answers
     #[arg(long)]
     basic: bool,
+    #[command(flatten)]
+    between: Between,
     #[command(flatten)]
     output: Output,
 }
@@ -98,8 +114,121 @@ pub(crate) struct Spend {
     /// What the claim rests on
     #[arg(long, value_enum)]
     basis: Basis,
+    /// It holds between the neighbours of the budget
+    #[arg(long, conflicts_with_all = ["adjacency", "spec"])]
+    like_budget: bool,
+    #[command(flatten)]
+    between: Between,
+    #[command(flatten)]
+    pairs: Pairs,
+    /// The part of the dataset that it was about: parts share no private number
+    #[arg(long, value_name = "NAME")]
+    part: Option<String>,
     #[command(flatten)]
     output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Adopt {
+    /// The ledger file
+    file: PathBuf,
+    /// The dataset
+    #[arg(long, value_name = "NAME")]
+    dataset: String,
+    /// These charges, by number [default: all that have no neighbourhood]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
+    charges: Option<Vec<u64>>,
+    #[command(flatten)]
+    between: Between,
+    #[command(flatten)]
+    pairs: Pairs,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Between which datasets something holds.
+#[derive(Debug, Args)]
+struct Between {
+    /// Take the neighbourhood of a release with this spec, instead of the flags below
+    #[arg(long, value_name = "SPEC.toml", conflicts_with_all = ["adjacency", "alpha", "record", "unit", "numbers", "called", "universe"])]
+    spec: Option<PathBuf>,
+    /// Which datasets are neighbours: one-entry, l1, l2, one-record or universe
+    #[arg(long, value_name = "KIND", requires = "numbers", requires = "called")]
+    adjacency: Option<String>,
+    /// α of one-entry, l1 and l2
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    alpha: Option<f64>,
+    /// How many numbers make a record, for one-record
+    #[arg(long, value_name = "N")]
+    record: Option<u64>,
+    /// The unit of α
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<String>,
+    /// How many private numbers there are
+    #[arg(long, value_name = "N")]
+    numbers: Option<u64>,
+    /// What the private numbers are called
+    #[arg(long, value_name = "NAMES")]
+    called: Option<String>,
+    /// The universe that holds the pairs, by its name on a card
+    #[arg(long, value_name = "NAME")]
+    universe: Option<String>,
+}
+
+impl Between {
+    /// The neighbourhood that is stated.
+    fn neighbourhood(
+        &self,
+        terminal: &Terminal,
+        cancel: &Cancel,
+    ) -> Result<Neighbourhood, Failure> {
+        if let Some(spec) = &self.spec {
+            let inputs = Inputs::open(spec)?;
+            let model = Model::new(&inputs)?;
+            let plan = planned(&inputs, &model, terminal, cancel)?;
+            return Neighbourhood::of(&plan).map_err(told);
+        }
+        let (Some(kind), Some(numbers), Some(called)) =
+            (&self.adjacency, self.numbers, &self.called)
+        else {
+            return Err(Failure::input(
+                "between which datasets? An ε without that says nothing\n  help: --spec SPEC.toml takes the neighbourhood of a release; or for example: --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW",
+            ));
+        };
+        let relation = Relation::new(kind, self.alpha, self.record);
+        let mut found = relation.and_then(|relation| Neighbourhood::new(relation, numbers, called));
+        if let Some(unit) = &self.unit {
+            found = found.and_then(|found| found.in_unit(unit));
+        }
+        if let Some(universe) = &self.universe {
+            found = found.and_then(|found| found.inside(universe));
+        }
+        found.map_err(told)
+    }
+}
+
+/// For which pairs of neighbours a claim holds.
+#[derive(Debug, Args)]
+struct Pairs {
+    /// It holds for every pair, and there is an answer for every dataset [default: given that an answer was produced]
+    #[arg(long, conflicts_with_all = ["gamma", "beta"])]
+    everywhere: bool,
+    /// The share of pairs that a sampled claim leaves out
+    #[arg(long, value_name = "G", requires = "beta")]
+    gamma: Option<f64>,
+    /// The risk that a sampled claim is wrong
+    #[arg(long, value_name = "B", requires = "gamma")]
+    beta: Option<f64>,
+}
+
+impl Pairs {
+    fn holds(&self) -> Result<Holds, Failure> {
+        match (self.gamma, self.beta) {
+            (Some(gamma), Some(beta)) => Holds::sampled(gamma, beta).map_err(told),
+            _ if self.everywhere => Ok(Holds::Everywhere),
+            _ => Ok(Holds::GivenAnAnswer),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -156,6 +285,7 @@ impl Book {
             Book::Init(init) => init.output,
             Book::Show(show) => show.output,
             Book::Spend(spend) => spend.output,
+            Book::Adopt(adopt) => adopt.output,
             Book::Verify(verify) => verify.output,
             // JSON lines as they are.
             Book::Export(_) => Output {
@@ -218,11 +348,12 @@ impl fmt::Display for Sound {
 }
 
 /// Runs a ledger verb.
-pub(crate) fn run(book: &Book, terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn run(book: &Book, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     match book {
-        Book::Init(init) => begin(init, terminal),
+        Book::Init(init) => begin(init, terminal, cancel),
         Book::Show(show) => self::show(show, terminal),
-        Book::Spend(spend) => self::spend(spend, terminal),
+        Book::Spend(spend) => self::spend(spend, terminal, cancel),
+        Book::Adopt(adopt) => self::adopt(adopt, terminal, cancel),
         Book::Verify(verify) => self::verify(verify, terminal),
         Book::Export(export) => {
             let ledger = open(&export.file)?;
@@ -240,8 +371,9 @@ fn open(file: &PathBuf) -> Result<Ledger, Failure> {
     Ledger::open_read_only(file).map_err(told)
 }
 
-fn begin(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
-    let mut budget = Budget::new(init.epsilon, init.delta).map_err(told)?;
+fn begin(init: &Init, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let neighbourhood = init.between.neighbourhood(terminal, cancel)?;
+    let mut budget = Budget::new(init.epsilon, init.delta, &neighbourhood).map_err(told)?;
     if init.basic {
         budget = budget.basic();
     }
@@ -261,12 +393,37 @@ fn show(show: &Show, terminal: &Terminal) -> Result<(), Failure> {
     terminal.show(&Accounts(accounts.map_err(told)?))
 }
 
-fn spend(spend: &Spend, terminal: &Terminal) -> Result<(), Failure> {
+fn spend(spend: &Spend, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     let mut ledger = Ledger::open(&spend.file).map_err(told)?;
     let (dataset, basis) = (&spend.dataset, spend.basis.into());
-    let receipt = ledger
-        .spend(dataset, spend.epsilon, spend.delta, spend.rho, basis)
+    let neighbourhood = match spend.like_budget {
+        false => spend.between.neighbourhood(terminal, cancel)?,
+        true => {
+            let budget = ledger.account(dataset).map_err(told)?.budget;
+            let own = budget.neighbourhood().cloned();
+            own.ok_or_else(|| {
+                Failure::input(format!(
+                    "the budget of dataset {dataset:?} does not say between which datasets it holds\n  help: `conveil ledger adopt` states it; or state it for this spend: --adjacency …"
+                ))
+            })?
+        }
+    };
+    let holds = spend.pairs.holds()?;
+    let claim = Claim::stated(
+        basis,
+        Scope {
+            neighbourhood,
+            holds,
+        },
+    );
+    let mut charge = claim
+        .and_then(|claim| Charge::elsewhere(spend.epsilon, spend.delta, spend.rho, &claim))
         .map_err(told)?;
+    if let Some(part) = &spend.part {
+        let part = Part::fixed(part).map_err(told)?;
+        charge = charge.in_part(part).map_err(told)?;
+    }
+    let receipt = ledger.spend(dataset, &charge).map_err(told)?;
     let (id, over) = (receipt.id(), receipt.over_budget());
     let shown = ledger
         .account(dataset)
@@ -275,10 +432,24 @@ fn spend(spend: &Spend, terminal: &Terminal) -> Result<(), Failure> {
     // What was recorded stays recorded, whatever becomes of the words about it.
     if over {
         return Err(Failure::over_budget(format!(
-            "over budget: the spend is recorded as charge {id}, and dataset {dataset:?} has now spent more than its budget\n  help: every later charge against it is refused; `conveil ledger show` has the totals"
+            "over budget: the spend is recorded as charge {id}, and dataset {dataset:?} has now spent more than its budget, or what cannot be bounded\n  help: every later charge against it is refused; `conveil ledger show` has the totals"
         )));
     }
     shown.map_err(|failure| failure.after(&format!("the spend is recorded as charge {id}")))
+}
+
+fn adopt(adopt: &Adopt, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let scope = Scope {
+        neighbourhood: adopt.between.neighbourhood(terminal, cancel)?,
+        holds: adopt.pairs.holds()?,
+    };
+    let mut ledger = Ledger::open(&adopt.file).map_err(told)?;
+    let account = ledger
+        .adopt(&adopt.dataset, &scope, adopt.charges.as_deref())
+        .map_err(told)?;
+    terminal
+        .show(&account)
+        .map_err(|failure| failure.after("the statement is recorded"))
 }
 
 fn verify(verify: &Verify, terminal: &Terminal) -> Result<(), Failure> {

@@ -69,7 +69,7 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), fa
         Command::Release(releasing) => release::run(releasing, terminal, cancel),
         Command::Sensitivity(probe) => audit::sensitivity(probe, terminal, cancel),
         Command::Audit(audited) => audit::audit(audited, terminal, cancel),
-        Command::Ledger(book) => ledger::run(book, terminal),
+        Command::Ledger(book) => ledger::run(book, terminal, cancel),
         Command::Study(study) => study::run(study, terminal, cancel),
     }
 }

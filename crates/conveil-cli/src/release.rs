@@ -3,15 +3,17 @@
 //! The order is that of M7: everything public first (spec, plan, files, ledger), then the charge, and only then the
 //! private values. What fails after the charge leaves it spent, and says so. Files of demands and records are read before
 //! the charge, because their rows are counted: one that cannot be read is no dataset. A series is one release after the
-//! other. What was drawn but cannot be written is kept (`delivery`): its budget is spent.
+//! other; one that the spec declares is charged whole before the first. What was drawn but cannot be written is kept (`delivery`): its budget is spent.
 
 use std::path::{Path, PathBuf};
 
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
 use conveil_read::spec::Strategy;
-use conveil_release::ledger::{self, Budget, Charges, Ledger, NotDurable, Settings};
-use conveil_release::{Released, charge, not_private};
+use conveil_release::ledger::{
+    self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Part, Settings,
+};
+use conveil_release::{Charged, Released, Stating, charge_series, charge_stating, not_private};
 
 use crate::arguments::Releasing;
 use crate::delivery::{self, Keep};
@@ -53,9 +55,27 @@ fn release(
     warn(&plan, terminal);
     let series = Series::new(releasing, inputs, model)?;
     note(inputs, model, &series.datasets, terminal);
-    for (done, (row, files)) in series.files(releasing)?.into_iter().enumerate() {
-        ready(cancel)
-            .and_then(|()| release_row(row, files, &plan, &mut book, &series, terminal))
+    let files = series.files(releasing)?;
+    let mut declared = series
+        .declared(&plan, &mut book, terminal, cancel)?
+        .into_iter();
+    for (done, (row, files)) in files.into_iter().enumerate() {
+        let charged = declared.next();
+        // What is charged already is not charged again: only an interruption stops it.
+        let go_on = match &charged {
+            None => ready(cancel),
+            Some(charged) if cancel.is_raised() => {
+                let failure = Failure::engine(&inputs.spec_name, &conveil::Error::Cancelled);
+                Err(failure.after(&format!(
+                    "the budget stays spent for the whole series (charge {} of dataset {:?})",
+                    charged.receipt().id(),
+                    charged.receipt().dataset()
+                )))
+            }
+            Some(_) => Ok(()),
+        };
+        go_on
+            .and_then(|()| release_row(row, files, &plan, charged, &mut book, &series, terminal))
             .map_err(|failure| series.failure(done, row, failure))?;
     }
     terminal.say_timings();
@@ -83,21 +103,26 @@ fn refuse_decision(releasing: &Releasing, inputs: &Inputs) -> Result<(), Failure
     Err(error.with_help("the card has the whole answer").into())
 }
 
-/// One charge, one answer.
-fn release_row(
+/// One charge, one answer; of a declared series the charge was made before.
+fn release_row<'p, 'm>(
     row: usize,
     files: Files,
-    plan: &Plan<'_>,
+    plan: &'p Plan<'m>,
+    declared: Option<Charged<'p, 'm>>,
     book: &mut Book,
     series: &Series<'_>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let spec_name = &series.inputs.spec_name;
     let told = |error| Failure::release(spec_name, &error);
-    let charged = terminal.stage("charge", || {
-        let dataset = book.dataset(plan)?;
-        charge(plan, book.charges(), &dataset).map_err(told)
-    })?;
+    let charged = match declared {
+        Some(charged) => charged,
+        None => terminal.stage("charge", || {
+            let dataset = book.dataset(plan)?;
+            let stating = series.stating(Some(row))?;
+            charge_stating(plan, &stating, book.charges(), &dataset).map_err(told)
+        })?,
+    };
     let charged = if files.report.is_some() {
         charged
     } else {
@@ -199,6 +224,68 @@ impl<'i> Series<'i> {
             model,
             datasets,
             rows,
+        })
+    }
+
+    /// What the spec states beside the plan; `{row}` in the part is this row, or is left for the series to fill.
+    fn stating(&self, row: Option<usize>) -> Result<Stating, Failure> {
+        let Some(section) = &self.inputs.spec.ledger else {
+            return Ok(Stating::default());
+        };
+        let part = section.part.as_ref().map(|part| {
+            let name = match row {
+                Some(row) => part.value.replace("{row}", &row.to_string()),
+                None => part.value.clone(),
+            };
+            let made = match section.part_moves {
+                true => Part::that_records_may_leave(&name),
+                false => Part::fixed(&name),
+            };
+            made.map_err(|error| {
+                Failure::from(part.error(&self.inputs.spec_name, error.to_string()))
+            })
+        });
+        Ok(Stating {
+            part: part.transpose()?,
+            planned: section.planned,
+        })
+    }
+
+    /// The releases of a series that the spec declares, charged whole; none where it declares none.
+    fn declared<'p, 'm>(
+        &self,
+        plan: &'p Plan<'m>,
+        book: &mut Book,
+        terminal: &Terminal,
+        cancel: &Cancel,
+    ) -> Result<Vec<Charged<'p, 'm>>, Failure> {
+        let section = self.inputs.spec.ledger.as_ref();
+        let Some(series) = section.and_then(|section| section.series.as_ref()) else {
+            return Ok(Vec::new());
+        };
+        let (name, rows) = (&self.inputs.spec_name, self.rows.len());
+        if series.value.count != rows {
+            let declared = series.value.count;
+            let error = series.error(
+                name,
+                format!("a series of {declared} releases is declared, and this run has {rows}"),
+            );
+            let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself, and `--row` picks one";
+            return Err(error.with_help(help).into());
+        }
+        ready(cancel)?;
+        terminal.stage("charge", || {
+            let dataset = book.dataset(plan)?;
+            let stating = self.stating(None)?;
+            let plans = vec![plan; rows];
+            charge_series(
+                &plans,
+                series.value.delta,
+                &stating,
+                book.charges(),
+                &dataset,
+            )
+            .map_err(|error| Failure::release(name, &error))
         })
     }
 
@@ -320,7 +407,7 @@ impl Book {
                 return Ok(Book::None(NotDurable::default()));
             }
             return Err(Failure::input(format!(
-                "{name}: a release is charged to a ledger, and the spec has none\n  help: `conveil ledger init ledger.db --dataset NAME --epsilon E` makes one; then add\n    [ledger]\n    file = \"ledger.db\"\n    dataset = \"NAME\"\n  or state `--no-ledger`, and the card will say that nothing keeps count"
+                "{name}: a release is charged to a ledger, and the spec has none\n  help: `conveil ledger init ledger.db --dataset NAME --epsilon E --spec {name}` makes one; then add\n    [ledger]\n    file = \"ledger.db\"\n    dataset = \"NAME\"\n  or state `--no-ledger`, and the card will say that nothing keeps count"
             )));
         };
         let told = |error: ledger::Error| section_failure(inputs, &error);
@@ -353,8 +440,9 @@ impl Book {
             Book::None(memory) => {
                 *memory = NotDurable::default();
                 let privacy = plan.guarantee().privacy();
-                let budget = Budget::new(privacy.epsilon(), privacy.delta());
-                budget
+                let (epsilon, delta) = (privacy.epsilon(), privacy.delta());
+                Neighbourhood::of(plan)
+                    .and_then(|between| Budget::new(epsilon, delta, &between))
                     .and_then(|budget| memory.init(NAMELESS, &budget))
                     .map_err(|error| Failure::ledger(&error))?;
                 Ok(NAMELESS.into())
@@ -388,7 +476,8 @@ fn section_failure(inputs: &Inputs, error: &ledger::Error) -> Failure {
     };
     let (file, dataset) = (&section.file.value, &section.dataset.value);
     let init = format!(
-        "`conveil ledger init {file} --dataset {dataset} --epsilon E` gives the dataset its budget, once"
+        "`conveil ledger init {file} --dataset {dataset} --epsilon E --spec {}` gives the dataset its budget, once",
+        inputs.spec_name
     );
     match error {
         ledger::Error::Missing { .. } => section

@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use conveil::noise::Sampler;
-use running::charged::{NAME, charges, head, place, rounds};
-use running::{command, ended, text, write};
+use running::charged::{NAME, charges, head, init, place, rounds};
+use running::{command, directory, ended, text, write};
 
 /// `conveil release spec.toml` with these further words of a shell's line: exit code, standard error.
 fn shell(place: &Path, words: &str) -> (Option<i32>, String) {
@@ -234,7 +234,7 @@ fn readers_that_leave_at_any_moment_cost_no_card() {
 #[test]
 fn a_series_whose_reader_leaves_charges_no_further_rows() {
     use running::grid::{LARGEST, spec};
-    let place = place("output-series", "100");
+    let place = directory("output-series").canonicalize().unwrap();
     write(
         &place.join("hours.csv"),
         "2,3,4\n300,290,410\n295,300,400\n305,310,395\n",
@@ -243,6 +243,7 @@ fn a_series_whose_reader_leaves_charges_no_further_rows() {
     let grid = spec("network = \"5_pjm\"", 1.0, private, LARGEST);
     let section = format!("[ledger]\nfile = \"ledger.db\"\ndataset = \"{NAME}\"\n");
     write(&place.join("spec.toml"), grid + &section);
+    init(&place, "ledger.db", "100");
     let full = File::options().write(true).open("/dev/full").unwrap();
     let (code, stderr) = end(releasing(&place, &[], full));
     assert_eq!(code, Some(7), "{stderr}");

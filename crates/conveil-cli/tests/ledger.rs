@@ -17,7 +17,11 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
+/// `{between}` in a line stands for the flags of one neighbourhood.
+const BETWEEN: &str = "--adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW";
+
 fn ledger(place: &Path, line: &str) -> (i32, String, String) {
+    let line = line.replace("{between}", BETWEEN);
     ended(place, &words(&format!("ledger {line}")))
 }
 
@@ -44,12 +48,12 @@ fn head(account: &str) -> String {
 #[test]
 fn a_budget_is_kept_from_init_to_export() {
     let place = place("ledger-road");
-    let made = done(&place, "init l.db --dataset loads --epsilon 1");
+    let made = done(&place, "init l.db --dataset loads --epsilon 1 {between}");
     assert!(made.contains("budget   ε = 1, δ = 0 by basic composition\n"));
     let start = head(&made);
     let spent = done(
         &place,
-        "spend l.db --dataset loads --epsilon 0.3 --basis paper-mode",
+        "spend l.db --dataset loads --epsilon 0.3 --basis paper-mode --like-budget",
     );
     assert!(spent.starts_with("recorded as charge 1\n"), "{spent}");
     assert!(spent.contains("spent    ε = 0.3, δ = 0 by basic composition, basis: paper mode\n"));
@@ -80,14 +84,14 @@ fn a_budget_is_kept_from_init_to_export() {
 #[test]
 fn a_spend_over_budget_is_recorded_and_said() {
     let place = place("ledger-over");
-    done(&place, "init l.db --dataset loads --epsilon 1");
-    let line = "spend l.db --dataset loads --epsilon 1.5 --basis declared";
+    done(&place, "init l.db --dataset loads --epsilon 1 {between}");
+    let line = "spend l.db --dataset loads --epsilon 1.5 --basis declared --like-budget";
     let (code, stdout, stderr) = ledger(&place, line);
     assert_eq!(code, 5);
     assert!(stdout.starts_with("recorded as charge 1\n"), "{stdout}");
     assert_eq!(
         stderr,
-        "error: over budget: the spend is recorded as charge 1, and dataset \"loads\" has now spent more than its budget\n  help: every later charge against it is refused; `conveil ledger show` has the totals\n"
+        "error: over budget: the spend is recorded as charge 1, and dataset \"loads\" has now spent more than its budget, or what cannot be bounded\n  help: every later charge against it is refused; `conveil ledger show` has the totals\n"
     );
     let shown = done(&place, "show l.db");
     assert!(shown.contains("spent    ε = 1.5,"), "{shown}");
@@ -98,11 +102,11 @@ fn mistakes_are_told_and_record_nothing() {
     let place = place("ledger-mistakes");
     done(
         &place,
-        "init l.db --dataset loads --epsilon 1 --delta 1e-6 --basic",
+        "init l.db --dataset loads --epsilon 1 --delta 1e-6 --basic {between}",
     );
     let before = done(&place, "export l.db");
     let file = place.join("l.db").display().to_string();
-    let spend = |rest: &str| format!("spend l.db --basis sampled {rest}");
+    let spend = |rest: &str| format!("spend l.db --basis declared --like-budget {rest}");
     for (line, message) in [
         (
             spend("--dataset laods --epsilon 1"),
@@ -125,14 +129,26 @@ fn mistakes_are_told_and_record_nothing() {
             "ρ is a finite number above 0, found 0".into(),
         ),
         (
-            "init m.db --dataset loads --epsilon 0".into(),
+            "init m.db --dataset loads --epsilon 0 {between}".into(),
             "the budget's ε is a finite number above 0, found 0".into(),
         ),
         (
-            "init l.db --dataset loads --epsilon 2".into(),
+            "init l.db --dataset loads --epsilon 2 {between}".into(),
             format!(
                 "{file} already has a budget for \"loads\", fixed when it was initialised: ε = 1, δ = 1e-6 by basic composition"
             ),
+        ),
+        (
+            "init m.db --dataset loads --epsilon 1".into(),
+            "between which datasets? An ε without that says nothing\n  help: --spec SPEC.toml takes the neighbourhood of a release; or for example: --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW".into(),
+        ),
+        (
+            "init m.db --dataset loads --epsilon 1 --adjacency l3 --alpha 1 --numbers 2 --called d".into(),
+            "an adjacency is one-entry, l1, l2, one-record or universe, found \"l3\"".into(),
+        ),
+        (
+            "adopt l.db --dataset loads {between}".into(),
+            "every charge of dataset \"loads\" and its budget say between which datasets they hold: nothing is open".into(),
         ),
         (
             "show none.db".into(),
@@ -150,7 +166,7 @@ fn mistakes_are_told_and_record_nothing() {
         &place,
         &format!("verify l.db --dataset loads --head {wrong}"),
         &format!(
-            "{file} was tampered with: dataset \"loads\", after charge 0: no charge has the card's head {wrong}: charges were cut off the end, or the history was rewritten"
+            "{file} was tampered with: dataset \"loads\", after charge 0: no charge has the card's head {wrong}: charges were cut off the end, an old copy was put back, or the history was rewritten"
         ),
     );
     for line in ["verify l.db --dataset loads", "spend l.db", "show"] {
@@ -163,10 +179,10 @@ fn mistakes_are_told_and_record_nothing() {
 #[test]
 fn a_tampered_file_is_named() {
     let place = place("ledger-tampered");
-    done(&place, "init l.db --dataset loads --epsilon 1");
+    done(&place, "init l.db --dataset loads --epsilon 1 {between}");
     done(
         &place,
-        "spend l.db --dataset loads --epsilon 0.5 --basis declared",
+        "spend l.db --dataset loads --epsilon 0.5 --basis declared --like-budget",
     );
     let path = place.join("l.db");
     let file = rusqlite::Connection::open(&path).unwrap();
@@ -190,7 +206,7 @@ fn a_tampered_file_is_named() {
         "verify l.db",
         "show l.db",
         "export l.db",
-        "spend l.db --dataset loads --epsilon 0.1 --basis declared",
+        "spend l.db --dataset loads --epsilon 0.1 --basis declared --like-budget",
     ] {
         refused(&place, line, &message);
     }
@@ -199,7 +215,7 @@ fn a_tampered_file_is_named() {
 #[test]
 fn a_reader_that_leaves_early_is_no_failure() {
     let place = place("ledger-pipe");
-    done(&place, "init l.db --dataset loads --epsilon 1");
+    done(&place, "init l.db --dataset loads --epsilon 1 {between}");
     for line in ["ledger show l.db", "ledger export l.db"] {
         let mut child = command(&place, &words(line))
             .stdout(Stdio::piped())

@@ -189,6 +189,8 @@ fn series(place: &Path, epsilon: &str) {
         "hours",
         "--epsilon",
         epsilon,
+        "--spec",
+        "spec.toml",
     ];
     assert_eq!(ended(place, &words).0, 0);
 }

@@ -219,6 +219,8 @@ fn released(
         "5",
         "--delta",
         "1e-3",
+        "--spec",
+        "spec.toml",
     ];
     assert_eq!(ended(&place, &init).0, 0);
     let (code, card, stderr) = ended(&place, &["release", "spec.toml", "--json", "-q"]);

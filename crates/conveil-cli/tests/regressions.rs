@@ -59,7 +59,7 @@ fn the_certificate_and_its_shape_are_the_default() {
 fn a_release_is_charged_and_names_the_weights() {
     let spec = format!("{SPEC}\n[ledger]\nfile = \"budget.sqlite\"\ndataset = \"turbine\"\n");
     let place = placed("release", &spec, RECORDS);
-    let budget = ["--epsilon", "1", "--delta", "1e-5"];
+    let budget = ["--epsilon", "1", "--delta", "1e-5", "--spec", "spec.toml"];
     let mut words = vec!["ledger", "init", "budget.sqlite", "--dataset", "turbine"];
     words.extend(budget);
     let (code, _, stderr) = ended(&place, &words);

@@ -25,7 +25,7 @@ fn a_hard_link_to_the_ledger_is_refused_by_every_verb() {
         "ledger show other.db",
         "ledger verify other.db",
         "ledger export other.db",
-        "ledger spend other.db --dataset limits-2026 --epsilon 1 --basis declared",
+        "ledger spend other.db --dataset limits-2026 --epsilon 1 --basis declared --like-budget",
     ] {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (code, stdout, stderr) = ended(&place, &words);

@@ -67,7 +67,9 @@ fn run(path: &std::path::Path, case: &str) -> Result<String, String> {
         .feasible(0.99);
     let plan = Plan::new(&opf, ask).map_err(|e| e.to_string())?;
     let mut ledger = NotDurable::default();
-    let budget = Budget::new(1.0, 0.0).map_err(|e| e.to_string())?;
+    let budget = conveil_release::ledger::Neighbourhood::of(&plan)
+        .and_then(|between| Budget::new(1.0, 0.0, &between))
+        .map_err(|e| e.to_string())?;
     ledger.init(case, &budget).map_err(|e| e.to_string())?;
     let start = Instant::now();
     // Charge, solve and check, draw, write the documents; the curator's report is no part of it.

@@ -7,10 +7,10 @@ use conveil::plan::Plan;
 use conveil::program::Reading;
 use serde::Serialize;
 
-use crate::ledger::{Head, Receipt};
+use crate::ledger::{Claim, Head, Receipt, Scope};
 
 /// The version of the card's fields.
-const FORMAT: &str = "conveil-card/1";
+const FORMAT: &str = "conveil-card/2";
 
 /// A released number or a decided variable, by name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,12 +37,42 @@ pub struct CardCharge {
     pub charge: u64,
     /// The head of the ledger's chain at this charge.
     pub head: Head,
+    /// The part of the dataset that the release is about, where one was stated.
+    pub part: Option<String>,
+    /// Which release of a declared series it is; the charge is that of the whole series.
+    pub series: Option<InSeries>,
+}
+
+/// A release's place in a series that was declared in advance and charged whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct InSeries {
+    /// Its number, from 1.
+    pub release: u64,
+    /// How many were declared.
+    pub of: u64,
+}
+
+/// The datasets between which a claim holds, as a card shows them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CardAdjacency {
+    /// In words.
+    pub text: String,
+    /// As the ledger has it.
+    #[serde(flatten)]
+    pub scope: Option<Scope>,
+}
+
+/// A charge and what it is for.
+pub(crate) struct Account<'r> {
+    pub(crate) receipt: &'r Receipt,
+    pub(crate) part: Option<&'r str>,
+    pub(crate) in_series: Option<InSeries>,
 }
 
 /// What a card says beside the plan: who vouches for it.
 pub(crate) enum Standing<'r> {
     /// Charged to a ledger.
-    Charged(&'r Receipt),
+    Charged(Account<'r>),
     /// A paper-mode plan, released all the same.
     PaperMode,
     /// Drawn from a known seed.
@@ -72,7 +102,7 @@ pub struct Card {
     mechanism: &'static str,
     epsilon: f64,
     delta: f64,
-    adjacency: String,
+    adjacency: CardAdjacency,
     /// The public set of datasets that the claim is about, where it is not about all.
     universe: Option<Universe>,
     privacy: String,
@@ -114,11 +144,17 @@ impl Card {
         let mut protects = guarantee.protection();
         let mut ledger = None;
         match standing {
-            Standing::Charged(receipt) if receipt.durable() => {
+            Standing::Charged(Account {
+                receipt,
+                part,
+                in_series,
+            }) if receipt.durable() => {
                 ledger = Some(CardCharge {
                     dataset: receipt.dataset().into(),
                     charge: receipt.id(),
                     head: *receipt.head(),
+                    part: part.map(Into::into),
+                    series: *in_series,
                 });
             }
             Standing::Charged(_) => stamps.push(
@@ -151,9 +187,14 @@ impl Card {
             mechanism: privacy.mechanism(),
             epsilon: privacy.epsilon(),
             delta: privacy.delta(),
-            adjacency: guarantee
-                .adjacency()
-                .map_or(String::new(), ToString::to_string),
+            adjacency: CardAdjacency {
+                text: guarantee
+                    .adjacency()
+                    .map_or(String::new(), ToString::to_string),
+                scope: Claim::of(plan)
+                    .ok()
+                    .and_then(|claim| claim.scope().cloned()),
+            },
             universe: guarantee.universe().cloned(),
             privacy: claim,
             protects,
@@ -196,6 +237,11 @@ impl Card {
         &self.stamps
     }
 
+    /// Between which datasets its claim holds.
+    pub fn adjacency(&self) -> &CardAdjacency {
+        &self.adjacency
+    }
+
     /// Its charge, where it was durable.
     pub fn ledger(&self) -> Option<&CardCharge> {
         self.ledger.as_ref()
@@ -212,6 +258,15 @@ pub(crate) fn json(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// How many private numbers there are, what they are called, and their unit.
+fn private_numbers(scope: &Scope) -> String {
+    let own = &scope.neighbourhood;
+    let unit = own
+        .unit()
+        .map_or(String::new(), |unit| format!(" in {unit}"));
+    format!("{}{unit}, called {}", own.numbers(), own.called())
 }
 
 impl fmt::Display for Card {
@@ -232,6 +287,9 @@ impl fmt::Display for Card {
         }
         writeln!(f, "privacy: {}", self.privacy)?;
         writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;
+        if let Some(scope) = &self.adjacency.scope {
+            writeln!(f, "  private numbers: {}", private_numbers(scope))?;
+        }
         if let Some(protects) = &self.protects {
             writeln!(f, "protects: {protects}")?;
         }
@@ -264,8 +322,22 @@ impl fmt::Display for Card {
             dataset,
             charge,
             head,
+            part,
+            series,
         }) = &self.ledger
         {
+            if let Some(InSeries { release, of }) = series {
+                writeln!(
+                    f,
+                    "series: release {release} of {of}, declared in advance; its charge is for all {of} together, whether or not they are released"
+                )?;
+            }
+            if let Some(part) = part {
+                writeln!(
+                    f,
+                    "part: {part}, which shares no private number with other parts"
+                )?;
+            }
             writeln!(f, "ledger: {dataset}, charge {charge}, head {head}")?;
         }
         writeln!(f, "made by: conveil {}, {}", self.conveil, self.format)

@@ -9,7 +9,7 @@
 //! use conveil::ask::{Adjacency, Ask, Privacy};
 //! use conveil::plan::Plan;
 //! use conveil::program::Builder;
-//! use conveil_release::ledger::{Budget, NotDurable};
+//! use conveil_release::ledger::{Budget, Neighbourhood, NotDurable};
 //!
 //! // min x  s.t.  l ≤ x ≤ 40, the lower limit l is private.
 //! let mut m = Builder::new();
@@ -28,7 +28,7 @@
 //! )?;
 //!
 //! let mut ledger = NotDurable::default(); // for the example; a real release takes `ledger::Ledger`, a file
-//! ledger.init("limits-2026", &Budget::new(1.0, 0.0)?)?;
+//! ledger.init("limits-2026", &Budget::new(1.0, 0.0, &Neighbourhood::of(&plan)?)?)?;
 //! let released = conveil_release::release(&plan, &[5.0], &mut ledger, "limits-2026")?;
 //! println!("{}", released.card()); // public
 //! let decision = released.decision().unwrap(); // private: x(ζ̂), and its cost is the released number
@@ -51,7 +51,10 @@ mod models;
 mod noise;
 mod release;
 
-pub use card::{Card, CardCharge, Named};
+pub use card::{Card, CardAdjacency, CardCharge, InSeries, Named};
 pub use decision::Decision;
 pub use error::{Error, Result};
-pub use release::{Charged, Released, charge, not_private, release};
+pub use release::{
+    Charged, Released, Stating, charge, charge_of, charge_series, charge_stating, not_private,
+    release,
+};

@@ -7,10 +7,10 @@ use conveil_read::naming::fault;
 use conveil_read::spelling::quoted;
 use dashu::integer::IBig;
 
-use crate::card::{Card, Standing};
+use crate::card::{Account, Card, InSeries, Standing};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::ledger::{Basis, Charge, Charges, Receipt};
+use crate::ledger::{Charge, Charges, Claim, Part, Receipt};
 use crate::noise::{Lattice, Source};
 
 /// Charges a dataset's budget, solves on its private data, draws the noise once and makes the documents.
@@ -37,12 +37,93 @@ pub fn release<C: Charges + ?Sized>(
     charge(plan, charges, dataset)?.release(theta)
 }
 
+/// What a charge states beside the plan. By default it is about the whole dataset, and not stated to be planned.
+#[derive(Clone, Debug, Default)]
+pub struct Stating {
+    /// The part of the dataset that the release is about: parts share no private number.
+    pub part: Option<Part>,
+    /// The release was fixed before any answer about the dataset was seen.
+    pub planned: bool,
+}
+
 /// The first half of a release: everything public is checked, and the budget is charged. No data are needed yet.
 pub fn charge<'p, 'm, C: Charges + ?Sized>(
     plan: &'p Plan<'m>,
     charges: &mut C,
     dataset: &str,
 ) -> Result<Charged<'p, 'm>> {
+    charge_stating(plan, &Stating::default(), charges, dataset)
+}
+
+/// [`charge`], with what is stated beside the plan.
+pub fn charge_stating<'p, 'm, C: Charges + ?Sized>(
+    plan: &'p Plan<'m>,
+    stating: &Stating,
+    charges: &mut C,
+    dataset: &str,
+) -> Result<Charged<'p, 'm>> {
+    let lattice = checked(plan, dataset)?;
+    let mut charge = charge_of(plan)?;
+    if let Some(part) = &stating.part {
+        charge = charge.in_part(part.clone())?;
+    }
+    if stating.planned {
+        charge = charge.planned();
+    }
+    let receipt = charges.charge(dataset, &charge)?;
+    Ok(Charged {
+        plan,
+        lattice,
+        receipt,
+        part: stating.part.as_ref().map(|part| part.name().into()),
+        in_series: None,
+        report: true,
+    })
+}
+
+/// A series of releases, declared before the first of them: the budget is charged for all of them at once, and each of
+/// what comes back is good for one release, in this order. What is not released stays charged.
+///
+/// # Guarantee
+/// The amounts are those of the plans, fixed here and now: no answer of the series can change them, so that the optimal
+/// composition at `delta` may be used (M16). With `{row}` in the name of the part, each release is about a part of its own.
+/// Tests: `a_day_of_24_hours_is_charged_whole_and_costs_less`, `an_interrupted_series_stays_charged_whole`.
+pub fn charge_series<'p, 'm, C: Charges + ?Sized>(
+    plans: &[&'p Plan<'m>],
+    delta: Option<f64>,
+    stating: &Stating,
+    charges: &mut C,
+    dataset: &str,
+) -> Result<Vec<Charged<'p, 'm>>> {
+    let each: Result<Vec<Lattice>> = plans.iter().map(|plan| checked(plan, dataset)).collect();
+    let lattices = each?;
+    let each: Result<Vec<Charge>> = plans.iter().map(|plan| charge_of(plan)).collect();
+    let mut charge = Charge::series(&each?, delta)?;
+    if let Some(part) = &stating.part {
+        charge = charge.in_part(part.clone())?;
+    }
+    if stating.planned {
+        charge = charge.planned();
+    }
+    let receipt = charges.charge(dataset, &charge)?;
+    let of = plans.len() as u64;
+    let rows = (1..=of).zip(plans.iter().zip(lattices));
+    let charged = rows.map(|(release, (plan, lattice))| Charged {
+        plan,
+        lattice,
+        receipt: receipt.clone(),
+        part: stating
+            .part
+            .as_ref()
+            .map(|part| part.of_row(release).name().into()),
+        in_series: Some(InSeries { release, of }),
+        report: true,
+    });
+    Ok(charged.collect())
+}
+
+/// The lattice of a plan that may be released.
+fn checked(plan: &Plan<'_>, dataset: &str) -> Result<Lattice> {
     if !plan.guarantee().basis().is_private() {
         return Err(Error::refused(
             "a release in paper mode",
@@ -58,31 +139,24 @@ pub fn charge<'p, 'm, C: Charges + ?Sized>(
             "a dataset of the ledger whose name can be read",
         ));
     }
-    let lattice = Lattice::of(plan)?;
-    let receipt = charges.charge(dataset, &charge_of(plan)?)?;
-    Ok(Charged {
-        plan,
-        lattice,
-        receipt,
-        report: true,
-    })
+    Lattice::of(plan)
 }
 
-/// What a release with this plan spends.
-fn charge_of(plan: &Plan<'_>) -> Result<Charge> {
+/// What a release with this plan spends, and between which datasets.
+pub fn charge_of(plan: &Plan<'_>) -> Result<Charge> {
     let guarantee = plan.guarantee();
-    let basis: Basis = guarantee.basis().name().parse()?;
+    let claim = Claim::of(plan)?;
     let charge = match *guarantee.privacy() {
-        Privacy::Laplace { epsilon } => Charge::laplace(epsilon, basis),
+        Privacy::Laplace { epsilon } => Charge::laplace(epsilon, &claim),
         Privacy::Gaussian { epsilon, delta, .. } => {
             // ρ = Δ₂²/(2σ²), with the rounding to the lattice in Δ₂; rounded up.
             let numbers = plan.released().shape().noises() as f64;
             let moved = guarantee.sensitivity() + numbers.sqrt() * guarantee.step();
             let rho = 0.5 * (moved / guarantee.scale()).powi(2) * (1.0 + 8.0 * f64::EPSILON);
-            Charge::gaussian(epsilon, delta, rho, basis)
+            Charge::gaussian(epsilon, delta, rho, &claim)
         }
         Privacy::TruncatedLaplace { epsilon, delta } => {
-            Charge::truncated_laplace(epsilon, delta, basis)
+            Charge::truncated_laplace(epsilon, delta, &claim)
         }
     };
     Ok(charge?)
@@ -91,13 +165,16 @@ fn charge_of(plan: &Plan<'_>) -> Result<Charge> {
 /// A charge that was made, good for one release.
 ///
 /// # Guarantee
-/// Exists only after the charge; [`Charged::release`] uses it up, so that one charge is one draw.
+/// Exists only after the charge; [`Charged::release`] uses it up, so that one charge is one draw; of a series, one draw for
+/// each release that was declared.
 #[derive(Debug)]
 #[must_use = "the budget is spent"]
 pub struct Charged<'p, 'm> {
     plan: &'p Plan<'m>,
     lattice: Lattice,
     receipt: Receipt,
+    part: Option<String>,
+    in_series: Option<InSeries>,
     report: bool,
 }
 
@@ -118,7 +195,11 @@ impl Charged<'_, '_> {
     /// The second half of a release: solve on the private data, draw once, make the documents.
     pub fn release(self, theta: &[f64]) -> Result<Released> {
         let solved = Solved::new(self.plan, self.lattice, theta, self.report)?;
-        let standing = Standing::Charged(&self.receipt);
+        let standing = Standing::Charged(Account {
+            receipt: &self.receipt,
+            part: self.part.as_deref(),
+            in_series: self.in_series,
+        });
         solved.release(self.plan, &mut Source::System, &standing)
     }
 }

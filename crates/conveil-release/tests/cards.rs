@@ -1,5 +1,5 @@
-//! What a card shows, and what it does not: for adjacent datasets everything but the answer is the same, and the next
-//! card's head tells nothing of how the last release ended.
+//! What a card shows, and what it does not: for adjacent datasets everything but the answer is the same, and nothing in the
+//! ledger tells how the last release ended.
 
 mod models;
 mod scratch;
@@ -7,7 +7,7 @@ mod scratch;
 use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy as Place};
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder, DataMap};
-use conveil_release::ledger::{Budget, Charges, Ledger, NotDurable};
+use conveil_release::ledger::{Budget, Charges, Ledger, Neighbourhood, NotDurable};
 use conveil_release::{Card, Error, Released, charge, not_private, release};
 use models::{T, ball, enveloped, follower, limit, shape, supply};
 use proptest::prelude::*;
@@ -15,18 +15,37 @@ use scratch::Scratch;
 
 const NAME: &str = "loads-2026";
 
-fn memory() -> NotDurable {
+/// A budget for this plan's releases.
+fn budget(epsilon: f64, plan: &Plan<'_>) -> Budget {
+    Budget::new(epsilon, 0.9, &Neighbourhood::of(plan).unwrap()).unwrap()
+}
+
+fn memory(plan: &Plan<'_>) -> NotDurable {
     let mut ledger = NotDurable::default();
-    ledger.init(NAME, &Budget::new(1e6, 0.9).unwrap()).unwrap();
+    ledger.init(NAME, &budget(1e6, plan)).unwrap();
     ledger
 }
 
-fn file(scratch: &Scratch, name: &str) -> Ledger {
-    let budget = Budget::new(1000.0, 0.9).unwrap();
-    Ledger::init(scratch.file(name), NAME, &budget).unwrap()
+fn file(scratch: &Scratch, name: &str, plan: &Plan<'_>) -> Ledger {
+    Ledger::init(scratch.file(name), NAME, &budget(1000.0, plan)).unwrap()
 }
 
-/// Text and JSON of a card with the answers taken out.
+/// What a ledger holds, without what its nonces bring about.
+fn history(ledger: &Ledger) -> Vec<serde_json::Value> {
+    let lines = ledger.export(None).unwrap();
+    let lines = lines.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for field in ["nonce", "head"] {
+            line["charge"]
+                .as_object_mut()
+                .map(|charge| charge.remove(field));
+        }
+        line
+    });
+    lines.collect()
+}
+
+/// Text and JSON of a card with the answers taken out, and the head, whose nonce depends on nothing.
 fn masked(card: &Card) -> (String, String) {
     let mut text = card.to_string();
     let mut json: serde_json::Value = serde_json::from_str(&card.to_json()).unwrap();
@@ -41,6 +60,10 @@ fn masked(card: &Card) -> (String, String) {
             assert_eq!(value.as_f64(), Some(named.value));
             *value = serde_json::Value::Null;
         }
+    }
+    if let Some(charge) = card.ledger() {
+        text = text.replace(&charge.head.to_string(), "…");
+        json["ledger"]["head"] = serde_json::Value::Null;
     }
     (text, json.to_string())
 }
@@ -131,8 +154,8 @@ fn outcome(released: &Result<Released, Error>) -> &'static str {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Two datasets, each through its own ledger: the cards are the same but for the answers, and so is the next head,
-    /// whether there was a card or not.
+    /// Two datasets, each through its own ledger: the cards are the same but for the answers and the nonces in their heads,
+    /// and so is the history, whether there was a card or not.
     #[test]
     fn cards_of_adjacent_datasets_differ_in_the_answer_alone(
         model in prop_oneof![
@@ -147,11 +170,11 @@ proptest! {
         let map = model.map();
         let plan = Plan::new(&map, model.ask(privacy)).unwrap();
         let ended = [("a", first), ("b", second)].map(|(name, share)| {
-            let mut ledger = file(&scratch, name);
+            let mut ledger = file(&scratch, name, &plan);
             let theta = model.theta(share);
             let charged = charge(&plan, &mut ledger, NAME).unwrap();
             let released = charged.without_report().release(&theta);
-            let head = ledger.account(NAME).unwrap().head;
+            let head = history(&ledger);
             let safe = model.theta(0.6);
             let next = charge(&plan, &mut ledger, NAME).unwrap();
             let next = next.without_report().release(&safe).unwrap();
@@ -181,7 +204,7 @@ fn a_projected_card_keeps_the_limits() {
     for model in [Model::Output, Model::Projected] {
         let plan = Plan::new(&map, model.ask(privacy)).unwrap();
         for _ in 0..40 {
-            let charged = charge(&plan, &mut memory(), NAME).unwrap();
+            let charged = charge(&plan, &mut memory(&plan), NAME).unwrap();
             let released = charged.without_report().release(&[550.0, -550.0]).unwrap();
             assert!(released.decision().is_none());
             let card = released.card();
@@ -213,7 +236,7 @@ fn failures_stay_charged() {
         .iter()
         .enumerate()
         .map(|(i, l)| {
-            let mut ledger = file(&scratch, &format!("{i}"));
+            let mut ledger = file(&scratch, &format!("{i}"), &plan);
             let released = release(&plan, &[*l], &mut ledger, NAME);
             let ended = match &released {
                 Err(Error::Engine(conveil::Error::Input(_))) => "not a number",
@@ -223,7 +246,7 @@ fn failures_stay_charged() {
             assert_eq!(ended, expected[i]);
             let account = ledger.account(NAME).unwrap();
             assert_eq!(account.charges, 1);
-            account.head
+            history(&ledger)
         })
         .collect();
     assert!(heads.iter().all(|head| *head == heads[0]), "{heads:?}");
@@ -247,7 +270,7 @@ fn clipped_data_make_the_same_card() {
     )
     .unwrap();
     let plan = Plan::new(&bounded, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
-    let cards = [20.0, 1e9].map(|l| release(&plan, &[l], &mut memory(), NAME).unwrap());
+    let cards = [20.0, 1e9].map(|l| release(&plan, &[l], &mut memory(&plan), NAME).unwrap());
     assert_eq!(masked(cards[0].card()), masked(cards[1].card()));
     let answers = cards.map(|released| released.card().answer()[0].value);
     assert!(
@@ -262,7 +285,9 @@ fn a_dataset_that_does_not_show_is_not_charged() {
     let map = Model::Linear.map();
     let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
     for name in ["loads\u{202e}", "loads\u{200b}", "loads\u{e0041}", ""] {
-        let refused = charge(&plan, &mut memory(), name).map(|_| ()).unwrap_err();
+        let refused = charge(&plan, &mut memory(&plan), name)
+            .map(|_| ())
+            .unwrap_err();
         let text = refused.to_string();
         assert!(
             text.starts_with("refused: a release from the dataset `"),
@@ -287,7 +312,7 @@ fn a_decision_for_clipped_data_says_so() {
     let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
     for (demand, is_clipped) in [(7.5, false), (10.0, true)] {
         for with_report in [true, false] {
-            let charged = charge(&plan, &mut memory(), NAME).unwrap();
+            let charged = charge(&plan, &mut memory(&plan), NAME).unwrap();
             let charged = match with_report {
                 true => charged,
                 false => charged.without_report(),
@@ -321,7 +346,7 @@ fn the_decision_carries_the_released_number() {
             let map = model.map();
             let plan = Plan::new(&map, model.ask(privacy)).unwrap();
             for _ in 0..5 {
-                let charged = charge(&plan, &mut memory(), NAME).unwrap();
+                let charged = charge(&plan, &mut memory(&plan), NAME).unwrap();
                 let released = charged.without_report().release(&model.theta(0.6)).unwrap();
                 let x: Vec<f64> = released
                     .decision()
@@ -369,7 +394,7 @@ fn an_enveloped_decision_carries_the_released_number_too() {
     assert!(!unbounded.guarantee().feasibility_text().contains("clipped"));
     for (need, at_the_data) in [(-8.0, true), (25.0, false)] {
         for _ in 0..20 {
-            let released = release(&plan, &[need], &mut memory(), NAME).unwrap();
+            let released = release(&plan, &[need], &mut memory(&plan), NAME).unwrap();
             let correction = released.report().unwrap().correction.clone().unwrap();
             assert_eq!(
                 correction.at_the_data, at_the_data,
@@ -424,7 +449,7 @@ fn a_card_says_what_it_stands_on() {
     let scratch = Scratch::fast();
     let map = limit();
     let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
-    let released = release(&plan, &[5.0], &mut file(&scratch, "l"), NAME).unwrap();
+    let released = release(&plan, &[5.0], &mut file(&scratch, "l", &plan), NAME).unwrap();
     let card = released.card();
     assert!(card.is_private() && card.stamps().is_empty());
     let head = card.ledger().unwrap().head;
@@ -432,17 +457,18 @@ fn a_card_says_what_it_stands_on() {
     for part in [
         "differential privacy with ε = 1 between datasets in which one entry differs by at most 1, given that an answer was produced",
         "basis: declared: the user states",
+        "private numbers: 1, called l",
         "Laplace on a lattice of step ",
         "with probability at least 0.9",
         &format!("ledger: {NAME}, charge 1, head {head}"),
-        "conveil-card/1",
+        "conveil-card/2",
     ] {
         assert!(text.contains(part), "{part:?} in {text}");
     }
     // The report and the decision are the curator's.
     assert!(released.report().is_some_and(|report| report.private));
 
-    let released = release(&plan, &[5.0], &mut memory(), NAME).unwrap();
+    let released = release(&plan, &[5.0], &mut memory(&plan), NAME).unwrap();
     assert!(released.card().to_string().contains("no durable ledger"));
     assert!(released.card().is_private() && released.card().ledger().is_none());
 
@@ -468,7 +494,7 @@ fn paper_mode_is_refused_and_stamped() {
     let map = limit();
     let ask = Model::Linear.ask(Privacy::laplace(1.0));
     let plan = Plan::paper_mode(&map, ask, &[5.0]).unwrap();
-    let mut ledger = memory();
+    let mut ledger = memory(&plan);
     let refused = release(&plan, &[5.0], &mut ledger, NAME).unwrap_err();
     assert_eq!(refused.exit_code(), 2);
     assert!(refused.to_string().contains("paper mode"), "{refused}");
@@ -481,14 +507,17 @@ fn paper_mode_is_refused_and_stamped() {
 fn what_is_public_is_checked_before_the_charge() {
     let map = limit();
     let plan = Plan::new(&map, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();
-    let mut ledger = memory();
+    let mut ledger = memory(&plan);
     let refused = release(&plan, &[5.0, 6.0], &mut ledger, NAME).unwrap_err();
     assert!(refused.to_string().contains("a dataset of 2 numbers"));
     assert_eq!(ledger.account(NAME).unwrap().charges, 0);
     let unknown = release(&plan, &[5.0], &mut ledger, "other").unwrap_err();
     assert_eq!(unknown.exit_code(), 2);
     let mut small = NotDurable::default();
-    small.init(NAME, &Budget::new(0.5, 0.0).unwrap()).unwrap();
+    let about = Neighbourhood::of(&plan).unwrap();
+    small
+        .init(NAME, &Budget::new(0.5, 0.0, &about).unwrap())
+        .unwrap();
     let over = release(&plan, &[f64::NAN], &mut small, NAME).unwrap_err();
     assert_eq!(over.exit_code(), 5);
 }
@@ -504,7 +533,7 @@ fn charges_are_those_of_the_mechanism() {
     ] {
         let plan = Plan::new(&map, Model::Linear.ask(privacy)).unwrap();
         let scratch = Scratch::fast();
-        let mut ledger = file(&scratch, "l");
+        let mut ledger = file(&scratch, "l", &plan);
         let charged = charge(&plan, &mut ledger, NAME).unwrap();
         assert_eq!(charged.receipt().id(), 1);
         let line = ledger.export(None).unwrap();
@@ -538,7 +567,7 @@ fn the_price_of_a_correction_is_in_the_unit_of_the_answer() {
         .feasible(0.9);
     let plan = Plan::new(&map, ask).unwrap();
     assert!((plan.guarantee().sensitivity() - 5.0).abs() < 0.05);
-    let released = release(&plan, &[25.0], &mut memory(), NAME).unwrap();
+    let released = release(&plan, &[25.0], &mut memory(&plan), NAME).unwrap();
     let correction = released.report().unwrap().correction.clone().unwrap();
     assert!(correction.priced > 1.0, "{correction:?}");
     assert!((correction.paid - 5.0 * correction.priced).abs() < 1e-9);

@@ -1,10 +1,12 @@
 //! What fits a budget, what an account says, and what the file hands out.
 
+mod neighbours;
 mod scratch;
 
 use conveil_release::ledger::{
     Amount, Basis, Budget, Charge, Charges, Composition, Error, Head, Ledger, NotDurable,
 };
+use neighbours::{claim, demands};
 use proptest::prelude::*;
 use scratch::Scratch;
 use sha2::{Digest, Sha256};
@@ -12,12 +14,17 @@ use sha2::{Digest, Sha256};
 const NAME: &str = "loads-2026";
 
 fn laplace(epsilon: f64) -> Charge {
-    Charge::laplace(epsilon, Basis::Certificate).unwrap()
+    Charge::laplace(epsilon, &claim(Basis::Certificate)).unwrap()
+}
+
+fn elsewhere(epsilon: f64, delta: f64, rho: Option<f64>, basis: Basis) -> Charge {
+    let charge = Charge::elsewhere(epsilon, delta, rho, &claim(basis));
+    charge.unwrap().planned()
 }
 
 fn memory(epsilon: f64, delta: f64) -> NotDurable {
     let mut ledger = NotDurable::default();
-    let budget = Budget::new(epsilon, delta).unwrap();
+    let budget = Budget::new(epsilon, delta, &demands()).unwrap();
     ledger.init(NAME, &budget).unwrap();
     ledger
 }
@@ -29,7 +36,7 @@ fn ten_charges_of_a_tenth_fit_a_budget_of_one_and_not_one_more() {
         assert_eq!(ledger.charge(NAME, &laplace(0.1)).unwrap().id(), id);
     }
     let account = ledger.account(NAME).unwrap();
-    assert_eq!(account.spent.epsilon, Amount::new(1.0).unwrap());
+    assert_eq!(account.spent.unwrap().epsilon, Amount::new(1.0).unwrap());
     assert_eq!(account.fits, 0.0);
     let error = ledger.charge(NAME, &laplace(5e-324)).unwrap_err();
     assert!(error.is_over_budget());
@@ -40,8 +47,8 @@ fn ten_charges_of_a_tenth_fit_a_budget_of_one_and_not_one_more() {
 fn a_pure_budget_refuses_every_delta() {
     let mut ledger = memory(10.0, 0.0);
     for charge in [
-        Charge::gaussian(0.1, 1e-9, 1e-3, Basis::Certificate).unwrap(),
-        Charge::truncated_laplace(0.1, 1e-300, Basis::Certificate).unwrap(),
+        Charge::gaussian(0.1, 1e-9, 1e-3, &claim(Basis::Certificate)).unwrap(),
+        Charge::truncated_laplace(0.1, 1e-300, &claim(Basis::Certificate)).unwrap(),
     ] {
         let error = ledger.charge(NAME, &charge).unwrap_err();
         assert!(matches!(error, Error::PureOnly { .. }) && error.is_over_budget());
@@ -52,7 +59,7 @@ fn a_pure_budget_refuses_every_delta() {
 #[test]
 fn a_gaussian_charge_of_the_whole_budget_fits_once() {
     let mut ledger = memory(1.0, 1e-5);
-    let gaussian = Charge::gaussian(1.0, 1e-5, 0.0325, Basis::Certificate).unwrap();
+    let gaussian = Charge::gaussian(1.0, 1e-5, 0.0325, &claim(Basis::Certificate)).unwrap();
     ledger.charge(NAME, &gaussian).unwrap();
     assert!(ledger.charge(NAME, &gaussian).unwrap_err().is_over_budget());
 }
@@ -66,14 +73,14 @@ fn zcdp_admits_more_than_basic_composition_and_stops_at_the_budget() {
         .count();
     assert_eq!(admitted, 127);
     let account = ledger.account(NAME).unwrap();
-    assert_eq!(account.composition, "zcdp");
+    assert_eq!(account.composition, Some("zcdp"));
     assert!(account.fits < 0.1);
     if account.fits > 0.0 {
         ledger.charge(NAME, &laplace(account.fits)).unwrap();
     }
 
     let mut basic = NotDurable::default();
-    let budget = Budget::new(6.0, 1e-6).unwrap().basic();
+    let budget = Budget::new(6.0, 1e-6, &demands()).unwrap().basic();
     assert_eq!(budget.composition(), Composition::Basic);
     basic.init(NAME, &budget).unwrap();
     let admitted = (0..200)
@@ -87,9 +94,11 @@ fn a_total_is_named_by_its_weakest_basis() {
     let mut ledger = memory(10.0, 0.0);
     assert_eq!(ledger.account(NAME).unwrap().basis, None);
     for (i, basis) in Basis::ALL.into_iter().enumerate() {
-        let charge = Charge::laplace(0.5 + i as f64, basis).unwrap();
+        let charge = Charge::laplace(0.5 + i as f64, &claim(basis))
+            .unwrap()
+            .planned();
         ledger.charge(NAME, &charge).unwrap();
-        let strong = Charge::laplace(0.25, Basis::Certificate).unwrap();
+        let strong = Charge::laplace(0.25, &claim(Basis::Certificate)).unwrap();
         ledger.charge(NAME, &strong).unwrap();
         let account = ledger.account(NAME).unwrap();
         assert_eq!(account.basis, Some(basis));
@@ -120,14 +129,14 @@ fn a_total_is_named_by_its_weakest_basis() {
 #[test]
 fn a_spend_made_elsewhere_is_recorded_even_over_budget() {
     let scratch = Scratch::new();
-    let budget = Budget::new(1.0, 0.0).unwrap();
+    let budget = Budget::new(1.0, 0.0, &demands()).unwrap();
     let mut ledger = Ledger::init(scratch.file("b.sqlite"), NAME, &budget).unwrap();
     let within = ledger
-        .spend(NAME, 0.75, 0.0, None, Basis::Declared)
+        .spend(NAME, &elsewhere(0.75, 0.0, None, Basis::Declared))
         .unwrap();
     assert!(!within.over_budget());
     let over = ledger
-        .spend(NAME, 0.5, 1e-7, Some(0.01), Basis::Sampled)
+        .spend(NAME, &elsewhere(0.5, 1e-7, Some(0.01), Basis::Sampled))
         .unwrap();
     assert!(over.over_budget() && over.id() == 2);
     assert!(
@@ -137,14 +146,14 @@ fn a_spend_made_elsewhere_is_recorded_even_over_budget() {
             .is_over_budget()
     );
     let account = ledger.verify(Some((NAME, over.head()))).unwrap().remove(0);
-    assert_eq!(account.spent.epsilon, Amount::new(1.25).unwrap());
+    assert_eq!(account.spent.unwrap().epsilon, Amount::new(1.25).unwrap());
     assert_eq!((account.basis, account.fits), (Some(Basis::Sampled), 0.0));
 }
 
 #[test]
 fn memory_and_file_agree_on_every_charge() {
     let scratch = Scratch::fast();
-    let budget = Budget::new(3.0, 1e-5).unwrap();
+    let budget = Budget::new(3.0, 1e-5, &demands()).unwrap();
     let mut file = Ledger::init(scratch.file("b.sqlite"), NAME, &budget).unwrap();
     let mut memory = memory(3.0, 1e-5);
     let (mut admitted, mut refused) = (0, 0);
@@ -152,13 +161,21 @@ fn memory_and_file_agree_on_every_charge() {
         let epsilon = f64::from(i * 37 % 11 + 1) / 40.0;
         let charge = match i % 3 {
             0 => laplace(epsilon),
-            1 => Charge::gaussian(epsilon, 1e-6, epsilon * epsilon / 40.0, Basis::Sampled).unwrap(),
-            _ => Charge::truncated_laplace(epsilon, 1e-6, Basis::Declared).unwrap(),
+            1 => Charge::gaussian(
+                epsilon,
+                1e-6,
+                epsilon * epsilon / 40.0,
+                &claim(Basis::Sampled),
+            )
+            .unwrap()
+            .planned(),
+            _ => Charge::truncated_laplace(epsilon, 1e-6, &claim(Basis::Declared)).unwrap(),
         };
         match (file.charge(NAME, &charge), memory.charge(NAME, &charge)) {
             (Ok(one), Ok(other)) => {
                 assert!(one.durable() && !other.durable());
-                assert_eq!((one.id(), one.head()), (other.id(), other.head()));
+                assert_eq!(one.id(), other.id());
+                assert_ne!(one.head(), other.head(), "each has its own nonce");
                 admitted += 1;
             }
             (Err(one), Err(other)) => {
@@ -169,7 +186,8 @@ fn memory_and_file_agree_on_every_charge() {
         }
     }
     assert!(admitted > 5 && refused > 5, "{admitted} {refused}");
-    let (one, other) = (file.account(NAME).unwrap(), memory.account(NAME).unwrap());
+    let (mut one, other) = (file.account(NAME).unwrap(), memory.account(NAME).unwrap());
+    one.head = other.head;
     assert_eq!(one.to_string(), other.to_string());
 }
 
@@ -177,10 +195,10 @@ fn memory_and_file_agree_on_every_charge() {
 fn accounts_and_exports_read_as_json() {
     let scratch = Scratch::new();
     let path = scratch.file("b.sqlite");
-    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let budget = Budget::new(1.0, 1e-6, &demands()).unwrap();
     Ledger::init(&path, "other", &budget).unwrap();
     let mut ledger = Ledger::init(&path, NAME, &budget).unwrap();
-    let gaussian = Charge::gaussian(0.3, 1e-7, 0.002, Basis::Declared).unwrap();
+    let gaussian = Charge::gaussian(0.3, 1e-7, 0.002, &claim(Basis::Declared)).unwrap();
     let first = ledger.charge(NAME, &gaussian).unwrap();
     ledger.charge(NAME, &laplace(0.1)).unwrap();
     let account: serde_json::Value = serde_json::to_value(ledger.account(NAME).unwrap()).unwrap();
@@ -206,9 +224,15 @@ fn accounts_and_exports_read_as_json() {
             "delta",
             "epsilon",
             "head",
+            "holds",
             "id",
             "mechanism",
-            "rho"
+            "neighbourhood",
+            "nonce",
+            "part",
+            "planned",
+            "rho",
+            "series"
         ],
         "charges and nothing else"
     );
@@ -217,27 +241,49 @@ fn accounts_and_exports_read_as_json() {
     assert_eq!(ledger.accounts().unwrap().len(), 2);
 }
 
+/// SHA-256 over the fields, each after its length.
+fn recipe(fields: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for field in fields {
+        hasher.update((field.len() as u64).to_be_bytes());
+        hasher.update(field);
+    }
+    let hash = hasher.finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[test]
 fn heads_follow_the_written_recipe() {
     let scratch = Scratch::new();
-    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let budget = Budget::new(1.0, 1e-6, &demands()).unwrap();
     let mut ledger = Ledger::init(scratch.file("b.sqlite"), NAME, &budget).unwrap();
-    // Computed elsewhere, from the recipe alone.
-    let genesis = "cc5d8470e24ece9056f1b2a079e5d47f933daae8303bdc3c54e847a7767ce4e9";
+    let neighbourhood = r#"{"adjacency":"one-entry","alpha":"1e1","unit":"MW","numbers":17,"called":"demand","universe":"the winter days"}"#;
+    let genesis = recipe(&[
+        "conveil ledger 2 budget",
+        NAME,
+        "1e0",
+        "1e-6",
+        "smaller",
+        neighbourhood,
+    ]);
     assert_eq!(ledger.account(NAME).unwrap().head.to_string(), genesis);
     let receipt = ledger
         .charge(
             NAME,
-            &Charge::gaussian(0.3, 1e-7, 0.002, Basis::Sampled).unwrap(),
+            &Charge::gaussian(0.3, 1e-7, 0.002, &claim(Basis::Sampled)).unwrap(),
         )
         .unwrap();
     let export = ledger.export(None).unwrap();
     let charge: serde_json::Value = serde_json::from_str(export.lines().last().unwrap()).unwrap();
     let day = charge["charge"]["day"].as_str().unwrap();
-    let mut hasher = Sha256::new();
-    for field in [
-        "conveil ledger 1 charge",
-        genesis,
+    let nonce = charge["charge"]["nonce"].as_str().unwrap();
+    assert_eq!(nonce.len(), 32);
+    let terms = format!(
+        r#"{{"scope":{{"neighbourhood":{neighbourhood},"holds":"sampled","gamma":"1e-6","beta":"1e-6","pairs":"uniform, then a neighbour by the adjacency"}},"planned":false}}"#
+    );
+    let expected = recipe(&[
+        "conveil ledger 2 charge",
+        &genesis,
         NAME,
         "1",
         day,
@@ -246,15 +292,9 @@ fn heads_follow_the_written_recipe() {
         "1e-7",
         "2e-3",
         "sampled",
-    ] {
-        hasher.update((field.len() as u64).to_be_bytes());
-        hasher.update(field);
-    }
-    let expected: String = hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+        nonce,
+        &terms,
+    ]);
     assert_eq!(receipt.head().to_string(), expected);
     assert_eq!(expected.parse::<Head>().unwrap(), *receipt.head());
     for wrong in ["", "00", &"g".repeat(64), &"é".repeat(32)] {
@@ -291,13 +331,14 @@ proptest! {
         for (kind, e, d) in parts {
             let charge = match kind {
                 0 => laplace(e),
-                1 => Charge::gaussian(e, d, e * e / 30.0, Basis::Sampled).unwrap(),
-                _ => Charge::truncated_laplace(e, d, Basis::Declared).unwrap(),
+                1 => Charge::gaussian(e, d, e * e / 30.0, &claim(Basis::Sampled)).unwrap().planned(),
+                _ => Charge::truncated_laplace(e, d, &claim(Basis::Declared)).unwrap(),
             };
             let _ = ledger.charge(NAME, &charge);
             let account = ledger.account(NAME).unwrap();
-            prop_assert!(account.spent.epsilon <= Amount::new(epsilon).unwrap());
-            prop_assert!(account.spent.delta <= Amount::new(delta).unwrap());
+            let spent = account.spent.unwrap();
+            prop_assert!(spent.epsilon <= Amount::new(epsilon).unwrap());
+            prop_assert!(spent.delta <= Amount::new(delta).unwrap());
         }
         let fits = ledger.account(NAME).unwrap().fits;
         if fits > 0.0 {

@@ -1,12 +1,20 @@
 //! Composition: against values by hand, against other formulas, and by its laws.
 
+mod neighbours;
+
 use conveil_release::ledger::{Amount, Basis, Charge, Total, zcdp_epsilon};
+use neighbours::{claim, demands};
 use proptest::prelude::*;
 
 const BASIS: Basis = Basis::Certificate;
 
 fn laplace(epsilon: f64) -> Charge {
-    Charge::laplace(epsilon, BASIS).unwrap()
+    Charge::laplace(epsilon, &claim(BASIS)).unwrap()
+}
+
+/// What charges between the same neighbours spend together.
+fn total<'c>(charges: impl IntoIterator<Item = &'c Charge>) -> Total {
+    Total::of(&demands(), charges).unwrap()
 }
 
 fn amount(x: f64) -> Amount {
@@ -18,13 +26,13 @@ fn basic_composition_adds_epsilon_and_delta_exactly() {
     let charges = [
         laplace(0.1),
         laplace(0.2),
-        Charge::gaussian(0.3, 1e-6, 0.004, BASIS).unwrap(),
-        Charge::truncated_laplace(0.4, 2e-6, BASIS).unwrap(),
+        Charge::gaussian(0.3, 1e-6, 0.004, &claim(BASIS)).unwrap(),
+        Charge::truncated_laplace(0.4, 2e-6, &claim(BASIS)).unwrap(),
     ];
-    let total = Total::of(&charges);
-    assert_eq!(total.basic().epsilon, amount(1.0));
-    assert_eq!(total.basic().delta, amount(3e-6));
-    assert_eq!(total.charges(), 4);
+    let all = total(&charges);
+    assert_eq!(all.basic().epsilon, amount(1.0));
+    assert_eq!(all.basic().delta, amount(3e-6));
+    assert_eq!(all.charges(), 4);
 }
 
 /// Exact Gaussian curve, optimum over a grid of 3·10⁵ orders, and ρ + 2√(ρ ln(1/δ)), computed elsewhere.
@@ -75,10 +83,10 @@ fn zcdp_conversion_lies_between_the_exact_gaussian_and_bun_steinke() {
 /// 100 × ε = 0.1 is ρ = 100 · 0.1²/2 = 0.5, hence 5.2215 at δ = 1e-6, where basic composition says 10.
 #[test]
 fn a_hundred_small_laplace_charges_cost_half_by_zcdp() {
-    let total = Total::of(&vec![laplace(0.1); 100]);
-    assert_eq!(total.basic().epsilon, amount(10.0));
-    assert!((total.rho().up() - 0.5).abs() < 1e-12 && *total.rho() >= amount(0.5));
-    let (spent, composition) = total.smaller(1e-6);
+    let all = total(&vec![laplace(0.1); 100]);
+    assert_eq!(all.basic().epsilon, amount(10.0));
+    assert!((all.rho().up() - 0.5).abs() < 1e-12 && all.rho() >= amount(0.5));
+    let (spent, composition) = all.smaller(1e-6);
     assert_eq!(composition, "zcdp");
     assert!((spent.epsilon.up() - 5.2215344477).abs() < 1e-8);
     assert_eq!(spent.delta, amount(1e-6));
@@ -86,23 +94,23 @@ fn a_hundred_small_laplace_charges_cost_half_by_zcdp() {
 
 #[test]
 fn charges_without_rho_are_added_on_top_of_zcdp() {
-    let pure = Total::of(&vec![laplace(0.1); 100]);
-    let cut = Charge::truncated_laplace(0.25, 4e-7, BASIS).unwrap();
-    let both = pure.with(&cut);
+    let pure = total(&vec![laplace(0.1); 100]);
+    let cut = Charge::truncated_laplace(0.25, 4e-7, &claim(BASIS)).unwrap();
+    let both = pure.with(&cut).unwrap();
     let expected = zcdp_epsilon(0.5, 6e-7) + 0.25;
     let zcdp = both.zcdp(1e-6).unwrap();
     assert!((zcdp.epsilon.up() - expected).abs() < 1e-8);
     assert_eq!(both.zcdp(4e-7), None, "no δ is left for the conversion");
-    assert_eq!(Total::of([&cut]).zcdp(1e-6), None, "nothing has a ρ");
+    assert_eq!(total([&cut]).zcdp(1e-6), None, "nothing has a ρ");
 }
 
 #[test]
 fn a_stated_rho_counts_and_never_more_than_a_pure_charge_allows() {
-    let gaussian = Charge::gaussian(1.0, 1e-6, 0.03, BASIS).unwrap();
-    assert_eq!(*Total::of([&gaussian]).rho(), amount(0.03));
+    let gaussian = Charge::gaussian(1.0, 1e-6, 0.03, &claim(BASIS)).unwrap();
+    assert_eq!(total([&gaussian]).rho(), amount(0.03));
     // Without δ the same ε is at most ε²/2-zCDP; far too large an ε has no usable ρ at all.
-    assert!((Total::of([&laplace(3.0)]).rho().up() - 4.5).abs() < 1e-12);
-    assert_eq!(Total::of([&laplace(1e200)]).zcdp(1e-6), None);
+    assert!((total([&laplace(3.0)]).rho().up() - 4.5).abs() < 1e-12);
+    assert_eq!(total([&laplace(1e200)]).zcdp(1e-6), None);
 }
 
 fn any_charge() -> impl Strategy<Value = Charge> {
@@ -111,9 +119,9 @@ fn any_charge() -> impl Strategy<Value = Charge> {
     (0..3, epsilon, delta, 0..4usize).prop_map(|(kind, epsilon, delta, basis)| {
         let basis = Basis::ALL[basis];
         match kind {
-            0 => Charge::laplace(epsilon, basis),
-            1 => Charge::gaussian(epsilon, delta, epsilon * epsilon / 30.0, basis),
-            _ => Charge::truncated_laplace(epsilon, delta, basis),
+            0 => Charge::laplace(epsilon, &claim(basis)),
+            1 => Charge::gaussian(epsilon, delta, epsilon * epsilon / 30.0, &claim(basis)),
+            _ => Charge::truncated_laplace(epsilon, delta, &claim(basis)),
         }
         .unwrap()
     })
@@ -132,17 +140,17 @@ proptest! {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             shuffled.swap(i, (state >> 33) as usize % (i + 1));
         }
-        prop_assert_eq!(Total::of(&charges), Total::of(&shuffled));
+        prop_assert_eq!(total(&charges), total(&shuffled));
     }
 
     #[test]
     fn the_smaller_of_basic_and_zcdp_is_reported(
         charges in prop::collection::vec(any_charge(), 1..40), delta in 1e-9..1e-3
     ) {
-        let total = Total::of(&charges);
-        let (spent, composition) = total.smaller(delta);
-        let basic = total.basic();
-        let zcdp = total.zcdp(delta);
+        let all = total(&charges);
+        let (spent, composition) = all.smaller(delta);
+        let basic = all.basic();
+        let zcdp = all.zcdp(delta);
         if basic.delta <= amount(delta) {
             prop_assert!(spent.epsilon <= basic.epsilon);
             prop_assert!(spent.delta <= amount(delta));
@@ -150,7 +158,7 @@ proptest! {
         if let Some(zcdp) = &zcdp {
             prop_assert!(spent.epsilon <= zcdp.epsilon || basic.delta <= amount(delta));
         }
-        let expected = if composition == "basic" { basic } else { zcdp.as_ref().unwrap() };
+        let expected = if composition == "basic" { &basic } else { zcdp.as_ref().unwrap() };
         prop_assert_eq!(&spent, expected);
     }
 
@@ -160,12 +168,12 @@ proptest! {
         charges in prop::collection::vec(any_charge(), 1..20), more in any_charge()
     ) {
         const DELTA: f64 = 1e-3;
-        let total = Total::of(&charges);
-        let with = total.with(&more);
-        prop_assert!(with.basic().epsilon > total.basic().epsilon);
-        prop_assert!(with.basic().delta >= total.basic().delta);
-        prop_assert!(with.weakest() >= total.weakest());
-        if let (Some(before), Some(after)) = (total.zcdp(DELTA), with.zcdp(DELTA)) {
+        let all = total(&charges);
+        let with = all.with(&more).unwrap();
+        prop_assert!(with.basic().epsilon > all.basic().epsilon);
+        prop_assert!(with.basic().delta >= all.basic().delta);
+        prop_assert!(with.weakest() >= all.weakest());
+        if let (Some(before), Some(after)) = (all.zcdp(DELTA), with.zcdp(DELTA)) {
             prop_assert!(after.epsilon.up() >= before.epsilon.up() * (1.0 - 1e-12));
         }
     }

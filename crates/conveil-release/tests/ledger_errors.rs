@@ -1,10 +1,12 @@
 //! What goes wrong says so, names the file, and changes nothing.
 
+mod neighbours;
 mod scratch;
 
 use conveil_release::ledger::{
     Basis, Budget, Charge, Charges, Error, Ledger, NotDurable, Receipt, Result, Settings,
 };
+use neighbours::{claim, demands};
 use rusqlite::Connection;
 use scratch::Scratch;
 use std::path::Path;
@@ -13,11 +15,14 @@ use std::time::Duration;
 const NAME: &str = "loads-2026";
 
 fn budget() -> Budget {
-    Budget::new(100.0, 0.0).unwrap()
+    Budget::new(100.0, 0.0, &demands()).unwrap()
 }
 
 fn charge(ledger: &mut Ledger) -> Result<Receipt> {
-    ledger.charge(NAME, &Charge::laplace(0.1, Basis::Certificate).unwrap())
+    ledger.charge(
+        NAME,
+        &Charge::laplace(0.1, &claim(Basis::Certificate)).unwrap(),
+    )
 }
 
 fn impatient(largest_bytes: Option<u64>) -> Settings {
@@ -36,28 +41,30 @@ fn names_the_file(error: &Error) {
 fn amounts_out_of_range_are_refused_with_a_reason() {
     let basis = Basis::Declared;
     for epsilon in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let message = Charge::laplace(epsilon, basis).unwrap_err().to_string();
+        let message = Charge::laplace(epsilon, &claim(basis))
+            .unwrap_err()
+            .to_string();
         assert!(
             message.contains("ε is a finite number above 0"),
             "{message}"
         );
-        assert!(Budget::new(epsilon, 0.0).is_err());
+        assert!(Budget::new(epsilon, 0.0, &demands()).is_err());
     }
     for delta in [-1e-300, 1.0, 1.5, f64::NAN, f64::INFINITY] {
-        let message = Charge::gaussian(1.0, delta, 0.1, basis)
+        let message = Charge::gaussian(1.0, delta, 0.1, &claim(basis))
             .unwrap_err()
             .to_string();
         assert!(message.contains("δ is at least 0 and below 1"), "{message}");
-        assert!(Budget::new(1.0, delta).is_err());
+        assert!(Budget::new(1.0, delta, &demands()).is_err());
     }
     for rho in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(Charge::gaussian(1.0, 1e-6, rho, basis).is_err());
+        assert!(Charge::gaussian(1.0, 1e-6, rho, &claim(basis)).is_err());
     }
-    assert!(Charge::gaussian(1.0, 0.0, 0.1, basis).is_err());
-    assert!(Charge::truncated_laplace(1.0, 0.0, basis).is_err());
+    assert!(Charge::gaussian(1.0, 0.0, 0.1, &claim(basis)).is_err());
+    assert!(Charge::truncated_laplace(1.0, 0.0, &claim(basis)).is_err());
     let scratch = Scratch::fast();
-    let mut ledger = Ledger::init(scratch.file("b.sqlite"), NAME, &budget()).unwrap();
-    assert!(ledger.spend(NAME, f64::NAN, 0.0, None, basis).is_err());
+    let ledger = Ledger::init(scratch.file("b.sqlite"), NAME, &budget()).unwrap();
+    assert!(Charge::elsewhere(f64::NAN, 0.0, None, &claim(basis)).is_err());
     assert_eq!(ledger.account(NAME).unwrap().charges, 0);
 }
 
@@ -86,7 +93,7 @@ fn a_budget_is_fixed_once() {
     let scratch = Scratch::fast();
     let path = scratch.file("b.sqlite");
     charge(&mut Ledger::init(&path, NAME, &budget()).unwrap()).unwrap();
-    let error = Ledger::init(&path, NAME, &Budget::new(1e9, 0.5).unwrap()).unwrap_err();
+    let error = Ledger::init(&path, NAME, &Budget::new(1e9, 0.5, &demands()).unwrap()).unwrap_err();
     assert!(matches!(error, Error::AlreadyInitialised { .. }));
     assert!(
         error
@@ -210,9 +217,9 @@ fn what_is_not_a_ledger_is_refused_and_left_alone() {
     std::fs::remove_file(&path).unwrap();
     Ledger::init(&path, NAME, &budget()).unwrap();
     let file = Connection::open(&path).unwrap();
-    file.execute_batch("PRAGMA user_version = 2").unwrap();
-    refused("has ledger format 2; this version reads format 1");
-    file.execute_batch("PRAGMA user_version = 1; CREATE TABLE extra (a)")
+    file.execute_batch("PRAGMA user_version = 3").unwrap();
+    refused("has ledger format 3; this version reads formats 1 to 2");
+    file.execute_batch("PRAGMA user_version = 2; CREATE TABLE extra (a)")
         .unwrap();
     refused("it has something that is not ours: `extra`");
     drop(file);
@@ -307,7 +314,7 @@ mod unix {
         let holder = Connection::open(&path).unwrap();
         holder
             .execute_batch(
-                "BEGIN IMMEDIATE; INSERT INTO budgets VALUES ('a', '1e0', '0e0', 'basic', '')",
+                "BEGIN IMMEDIATE; INSERT INTO budgets (dataset, epsilon, delta, composition, genesis) VALUES ('a', '1e0', '0e0', 'basic', '')",
             )
             .unwrap();
         assert_eq!(mode(&scratch.file("b.sqlite-journal")), 0o600);

@@ -1,9 +1,11 @@
 //! A ledger whose file was damaged, has a second name, or was left by a process that died.
 
+mod neighbours;
 mod scratch;
 
 use conveil::solve::Cancel;
 use conveil_release::ledger::{Basis, Budget, Charge, Charges, Error, Ledger, Result, Settings};
+use neighbours::{claim, demands};
 use rusqlite::Connection;
 use scratch::Scratch;
 use std::fs;
@@ -13,11 +15,11 @@ use std::time::{Duration, Instant};
 const NAME: &str = "loads-2026";
 
 fn budget() -> Budget {
-    Budget::new(1.0, 0.0).unwrap()
+    Budget::new(1.0, 0.0, &demands()).unwrap()
 }
 
 fn charge(ledger: &mut Ledger, epsilon: f64) -> Result<u64> {
-    let charge = Charge::laplace(epsilon, Basis::Certificate).unwrap();
+    let charge = Charge::laplace(epsilon, &claim(Basis::Certificate)).unwrap();
     ledger.charge(NAME, &charge).map(|receipt| receipt.id())
 }
 

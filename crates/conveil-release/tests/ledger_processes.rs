@@ -1,9 +1,11 @@
 //! Several processes on one ledger, and processes that are killed. Each child is this test binary, told by an environment
 //! variable to play a part.
 
+mod neighbours;
 mod scratch;
 
 use conveil_release::ledger::{Amount, Basis, Budget, Charge, Charges, Ledger, Settings};
+use neighbours::{claim, demands};
 use scratch::Scratch;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -14,7 +16,7 @@ const FILE: &str = "CONVEIL_TEST_LEDGER";
 const NAME: &str = "loads-2026";
 
 fn laplace(epsilon: f64) -> Charge {
-    Charge::laplace(epsilon, Basis::Certificate).unwrap()
+    Charge::laplace(epsilon, &claim(Basis::Certificate)).unwrap()
 }
 
 fn child(part: &str, ledger: &Path) -> Child {
@@ -65,7 +67,7 @@ fn two_processes_never_both_get_the_last_budget() {
     // A charge checks all of its file, so that many rounds in one file take long.
     const ROUNDS_PER_FILE: usize = 50;
     let scratch = Scratch::fast();
-    let budget = Budget::new(1.0, 0.0).unwrap();
+    let budget = Budget::new(1.0, 0.0, &demands()).unwrap();
     let mut racers = [0, 1].map(|_| child("racer", scratch.path()));
     let mut said = racers
         .each_mut()
@@ -94,7 +96,7 @@ fn two_processes_never_both_get_the_last_budget() {
         assert_eq!(answers[1 - winner], "over", "round {round}");
         won[winner] += 1;
         let account = ledger.account(&dataset).unwrap();
-        assert_eq!(account.spent.epsilon, Amount::new(1.0).unwrap());
+        assert_eq!(account.spent.unwrap().epsilon, Amount::new(1.0).unwrap());
         assert!(answers[winner].ends_with(&account.head.to_string()));
     }
     for racer in &mut racers {
@@ -141,7 +143,7 @@ fn killed_processes_leave_no_receipt_without_a_charge() {
             Scratch::fast()
         };
         let path = scratch.file("b.sqlite");
-        Ledger::init(&path, NAME, &Budget::new(1e6, 0.0).unwrap()).unwrap();
+        Ledger::init(&path, NAME, &Budget::new(1e6, 0.0, &demands()).unwrap()).unwrap();
         let mut charges = 0;
         for _ in 0..KILLS_PER_FILE {
             let mut spender = child("spender", &path);

@@ -1,8 +1,10 @@
 //! A history that was changed behind the ledger's back is refused, and the first wrong row is named.
 
+mod neighbours;
 mod scratch;
 
 use conveil_release::ledger::{Basis, Budget, Charge, Charges, Error, Head, Ledger, Receipt};
+use neighbours::{claim, demands};
 use rusqlite::Connection;
 use scratch::Scratch;
 use std::path::Path;
@@ -11,8 +13,8 @@ const NAME: &str = "loads-2026";
 
 /// A ledger with six charges of 0.1, 0.2 … 0.6, and a second dataset with one.
 fn filled(path: &Path) -> Vec<Receipt> {
-    let budget = Budget::new(9.0, 0.0).unwrap();
-    let charge = |i: u32| Charge::laplace(f64::from(i) / 10.0, Basis::Certificate).unwrap();
+    let budget = Budget::new(9.0, 0.0, &demands()).unwrap();
+    let charge = |i: u32| Charge::laplace(f64::from(i) / 10.0, &claim(Basis::Certificate)).unwrap();
     let mut other = Ledger::init(path, "other", &budget).unwrap();
     other.charge("other", &charge(1)).unwrap();
     let mut ledger = Ledger::init(path, NAME, &budget).unwrap();
@@ -58,10 +60,10 @@ fn first_wrong_row(path: &Path, card: Option<&Head>) -> (String, String) {
 #[test]
 fn tampered_rows_are_named() {
     let copy = format!(
-        "INSERT INTO charges SELECT dataset, 7, day, mechanism, epsilon, delta, rho, basis, head FROM charges WHERE dataset = '{NAME}' AND id = 6"
+        "INSERT INTO charges SELECT dataset, 7, day, mechanism, epsilon, delta, rho, basis, head, nonce, terms FROM charges WHERE dataset = '{NAME}' AND id = 6"
     );
     let swap = "UPDATE charges SET id = 103 WHERE id = 3 AND dataset = 'loads-2026'; UPDATE charges SET id = 3 WHERE id = 4 AND dataset = 'loads-2026'; UPDATE charges SET id = 4 WHERE id = 103";
-    let shift = "UPDATE charges SET id = id + 100 WHERE dataset = 'loads-2026' AND id > 2; INSERT INTO charges SELECT dataset, 3, day, mechanism, epsilon, delta, rho, basis, head FROM charges WHERE dataset = 'loads-2026' AND id = 1; UPDATE charges SET id = id - 99 WHERE id > 100";
+    let shift = "UPDATE charges SET id = id + 100 WHERE dataset = 'loads-2026' AND id > 2; INSERT INTO charges SELECT dataset, 3, day, mechanism, epsilon, delta, rho, basis, head, nonce, terms FROM charges WHERE dataset = 'loads-2026' AND id = 1; UPDATE charges SET id = id - 99 WHERE id > 100";
     for (statements, row) in [
         (
             "UPDATE charges SET epsilon = '1e-3' WHERE id = 4",
@@ -96,6 +98,30 @@ fn tampered_rows_are_named() {
         (
             "UPDATE charges SET head = upper(head) WHERE id = 2",
             "charge 2",
+        ),
+        (
+            "UPDATE charges SET nonce = substr(nonce, 2) || substr(nonce, 1, 1) WHERE id = 3 AND dataset = 'loads-2026'; UPDATE charges SET nonce = '00000000000000000000000000000000' WHERE id = 3",
+            "charge 3",
+        ),
+        (
+            "UPDATE charges SET nonce = NULL, terms = NULL WHERE id = 2",
+            "charge 2",
+        ),
+        (
+            "UPDATE charges SET terms = replace(terms, '1e1', '1e0') WHERE id = 4",
+            "charge 4",
+        ),
+        (
+            "UPDATE charges SET terms = terms || ' ' WHERE id = 5",
+            "charge 5",
+        ),
+        (
+            "UPDATE budgets SET terms = replace(terms, '1e1', '1e0') WHERE dataset = 'loads-2026'",
+            "budget",
+        ),
+        (
+            "UPDATE budgets SET terms = NULL WHERE dataset = 'loads-2026'",
+            "budget",
         ),
         ("DELETE FROM charges WHERE id = 3", "charge 3"),
         (
@@ -135,7 +161,7 @@ fn tampered_rows_are_named() {
         );
         let size = || std::fs::read(&path).unwrap();
         let before = size();
-        let charge = Charge::laplace(0.1, Basis::Certificate).unwrap();
+        let charge = Charge::laplace(0.1, &claim(Basis::Certificate)).unwrap();
         let charged = Ledger::open(&path).unwrap().charge(NAME, &charge);
         assert!(charged.is_err(), "a tampered history takes no charge");
         assert!(size() == before);
@@ -151,7 +177,7 @@ fn a_budget_rewritten_with_its_head_breaks_the_first_charge() {
     let raised = Ledger::init(
         scratch.file("c.sqlite"),
         NAME,
-        &Budget::new(99.0, 0.0).unwrap(),
+        &Budget::new(99.0, 0.0, &demands()).unwrap(),
     );
     let genesis = raised.unwrap().account(NAME).unwrap().head;
     let raise = format!(

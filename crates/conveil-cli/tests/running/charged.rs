@@ -44,6 +44,8 @@ pub fn init(place: &Path, ledger: &str, epsilon: &str) {
         NAME,
         "--epsilon",
         epsilon,
+        "--spec",
+        "spec.toml",
     ];
     let (code, _, stderr) = ended(place, &line);
     assert_eq!(code, 0, "{stderr}");

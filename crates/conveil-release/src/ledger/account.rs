@@ -1,7 +1,10 @@
 //! A dataset's account: budget, totals by basis, what still fits. For people a table, for machines JSON.
 
-use super::history::History;
-use super::{Amount, Basis, Budget, Charge, Composition, Head, Pair, Total};
+use super::history::{History, NotBounded};
+use super::{
+    Amount, Basis, Budget, Charge, Claim, Composition, Head, Holds, Neighbourhood, Pair, Scope,
+    Total,
+};
 use serde::Serialize;
 use std::fmt;
 
@@ -9,30 +12,64 @@ use std::fmt;
 ///
 /// # Guarantee
 /// All totals are recomputed from the charges, whose chain was checked on the way. `spent` is an (ε, δ) that all charges
-/// together keep, by the budget's composition; `basis` is the weakest among them, so no sum of certified and sampled
-/// spends is called certified. Test: `a_total_is_named_by_its_weakest_basis`.
+/// together keep between the neighbours of the budget, by the budget's composition; none where a charge cannot be counted
+/// there (`not_bounded`). `basis` is the weakest among them, so no sum of certified and sampled spends is called certified.
+/// Tests: `a_total_is_named_by_its_weakest_basis`, `totals_are_per_neighbourhood_and_follow_the_conversions`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Account {
     /// The dataset.
     pub dataset: String,
-    /// What it may spend.
+    /// What it may spend, and between which datasets.
     pub budget: Budget,
     /// How many charges it has.
     pub charges: u64,
-    /// What it has spent, by `composition`.
-    pub spent: Pair,
-    /// The composition that gives `spent`: `basic` or `zcdp`.
-    pub composition: &'static str,
+    /// What it has spent between the neighbours of the budget, by `composition`; none where that is not bounded.
+    pub spent: Option<Pair>,
+    /// The composition that gives `spent`: `basic`, `optimal` or `zcdp`.
+    pub composition: Option<&'static str>,
+    /// The first charge that cannot be counted between the neighbours of the budget.
+    pub not_bounded: Option<NotBounded>,
     /// The basis of that total: the weakest of any charge.
     pub basis: Option<Basis>,
+    /// The share of pairs that sampled charges leave out, and the risk that this is wrong; none without such charges.
+    pub left_out: Option<LeftOut>,
+    /// Whether charges of disjoint parts count by the largest part: `spent` is then between datasets that differ in one
+    /// part.
+    pub by_parts: bool,
     /// The largest ε of one more Laplace charge that fits.
     pub fits: f64,
     /// The charges of each basis apart, strongest first. Only `spent` is held against the budget.
     pub by_basis: Vec<BasisTotal>,
     /// All charges together, on the weakest basis; none before the first.
     pub all: Option<BasisTotal>,
+    /// The total of all charges between the neighbours of each charge.
+    pub neighbourhoods: Vec<NeighbourhoodTotal>,
     /// The chain's head.
     pub head: Head,
+}
+
+/// What sampled charges leave open.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// γ.
+    pub gamma: Amount,
+    /// β.
+    pub beta: Amount,
+}
+
+/// What all charges spend together between the neighbours of some of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct NeighbourhoodTotal {
+    /// Between which datasets.
+    pub neighbourhood: Neighbourhood,
+    /// How many charges were made for just these.
+    pub charges: u64,
+    /// What all charges together spend there; none where that is not bounded.
+    pub spent: Option<Pair>,
+    /// The composition that gives it.
+    pub composition: Option<&'static str>,
+    /// The first charge that cannot be counted there.
+    pub not_bounded: Option<NotBounded>,
 }
 
 /// The charges of one basis together.
@@ -52,38 +89,76 @@ pub struct BasisTotal {
 
 impl Account {
     pub(super) fn of(history: &History) -> Account {
-        let (budget, total) = (history.budget(), history.total());
+        let (budget, charges) = (history.budget(), history.charges());
         let row = |total: &Total| {
             Some(BasisTotal {
                 basis: total.weakest()?,
                 charges: total.charges(),
-                basic: total.basic().clone(),
-                rho: total.rho().clone(),
+                basic: total.basic(),
+                rho: total.rho(),
                 zcdp: total.zcdp(budget.delta()),
             })
         };
-        let charges = || history.entries().iter().map(|entry| &entry.charge);
-        let apart = Basis::ALL.map(|basis| Total::of(charges().filter(|c| c.basis() == basis)));
-        let (spent, composition) = total.against(budget);
+        let total = match budget.neighbourhood() {
+            Some(asked) => history.total(asked),
+            None => Err(NotBounded {
+                charge: None,
+                why: "the budget does not say between which datasets it holds".into(),
+            }),
+        };
+        let not_bounded = total.as_ref().err().cloned().filter(|found| {
+            // Nothing was spent yet.
+            found.charge.is_some() || !charges.is_empty()
+        });
+        let total = total.ok();
+        let apart = |basis: Basis| {
+            let own = charges.iter().map(|(_, charge)| charge);
+            let own = own.filter(|charge| charge.basis() == basis);
+            Total::of(budget.neighbourhood()?, own).ok()
+        };
+        let by_basis = match total {
+            Some(_) => Basis::ALL.iter().filter_map(|b| row(&apart(*b)?)).collect(),
+            None => Vec::new(),
+        };
+        let spent = total.as_ref().map(|total| total.against(&budget));
+        let left_out = total.as_ref().map(Total::left_out);
+        let is_sampled = charges.iter().any(|(_, charge)| is_sampled(charge.claim()));
         Account {
             dataset: history.dataset().into(),
-            budget: budget.clone(),
-            charges: total.charges(),
-            spent,
-            composition,
-            basis: total.weakest(),
-            fits: Account::largest_pure_charge(&total, budget),
-            by_basis: apart.iter().filter_map(row).collect(),
-            all: row(&total),
+            charges: charges.len() as u64,
+            composition: spent.as_ref().map(|(_, name)| *name),
+            spent: spent.map(|(pair, _)| pair),
+            not_bounded,
+            basis: charges.iter().map(|(_, charge)| charge.basis()).max(),
+            left_out: left_out
+                .filter(|_| is_sampled)
+                .map(|(gamma, beta)| LeftOut { gamma, beta }),
+            by_parts: total.as_ref().is_some_and(Total::has_parts),
+            fits: match &total {
+                Some(total) => Account::largest_pure_charge(total, &budget),
+                None => 0.0,
+            },
+            by_basis,
+            all: total.as_ref().and_then(row),
+            neighbourhoods: between(history, &budget),
             head: *history.head(),
+            budget,
         }
     }
 
     /// The largest ε of one more pure charge that fits a budget, rounded down; 0 where none does.
     pub(super) fn largest_pure_charge(total: &Total, budget: &Budget) -> f64 {
+        let scope = Scope {
+            neighbourhood: total.neighbourhood().clone(),
+            holds: Holds::Everywhere,
+        };
+        let Ok(claim) = Claim::stated(Basis::Certificate, scope) else {
+            return 0.0;
+        };
         let fits = |epsilon: f64| {
-            Charge::laplace(epsilon, Basis::Certificate)
-                .is_ok_and(|charge| total.with(&charge).fits(budget))
+            let charge = Charge::laplace(epsilon, &claim);
+            let with = charge.ok().and_then(|charge| total.with(&charge).ok());
+            with.is_some_and(|with| with.fits(budget))
         };
         let exact = budget.amounts().0.minus(&total.basic().epsilon).down();
         let mut low = if fits(exact) { exact } else { 0.0 };
@@ -102,26 +177,117 @@ impl Account {
     }
 }
 
+fn is_sampled(claim: &Claim) -> bool {
+    let holds = claim.scope().map(|scope| &scope.holds);
+    matches!(holds, Some(Holds::Sampled { .. }))
+}
+
+/// The totals between the neighbours of each charge, in the order in which they first occur.
+fn between(history: &History, budget: &Budget) -> Vec<NeighbourhoodTotal> {
+    let mut found: Vec<(Neighbourhood, u64)> = Vec::new();
+    for (_, charge) in history.charges() {
+        let Some(scope) = charge.claim().scope() else {
+            continue;
+        };
+        match found
+            .iter_mut()
+            .find(|(own, _)| *own == scope.neighbourhood)
+        {
+            Some((_, count)) => *count += 1,
+            None => found.push((scope.neighbourhood.clone(), 1)),
+        }
+    }
+    let totals = found.into_iter().map(|(neighbourhood, charges)| {
+        let total = history.total(&neighbourhood);
+        let spent = total.as_ref().ok().map(|total| total.against(budget));
+        NeighbourhoodTotal {
+            neighbourhood,
+            charges,
+            composition: spent.as_ref().map(|(_, name)| *name),
+            spent: spent.map(|(pair, _)| pair),
+            not_bounded: total.err(),
+        }
+    });
+    totals.collect()
+}
+
+/// What was spent, in words.
+fn words(
+    spent: Option<&Pair>,
+    composition: Option<&str>,
+    not_bounded: Option<&NotBounded>,
+) -> String {
+    match (spent, not_bounded) {
+        (Some(Pair { epsilon, delta }), _) => format!(
+            "ε = {}, δ = {delta} by {} composition",
+            short(epsilon),
+            composition.unwrap_or_default()
+        ),
+        (None, Some(found)) => format!("not bounded; {found}"),
+        (None, None) => "nothing".into(),
+    }
+}
+
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "dataset  {}", self.dataset)?;
         writeln!(f, "budget   {}", self.budget)?;
+        match self.budget.neighbourhood() {
+            Some(neighbourhood) => writeln!(f, "between  {neighbourhood}")?,
+            None => writeln!(
+                f,
+                "between  not stated: `conveil ledger adopt` states it, and until then nothing can be charged"
+            )?,
+        }
         let basis = match self.basis {
             Some(basis) => format!(", basis: {basis}"),
             None => String::new(),
         };
-        let Pair { epsilon, delta } = &self.spent;
-        writeln!(
-            f,
-            "spent    ε = {}, δ = {delta} by {} composition{basis}",
-            short(epsilon),
-            self.composition
-        )?;
+        let (spent, not_bounded) = (self.spent.as_ref(), self.not_bounded.as_ref());
+        let spent = words(spent, self.composition, not_bounded);
+        writeln!(f, "spent    {spent}{basis}")?;
+        if self.by_parts {
+            writeln!(
+                f,
+                "parts    between datasets that differ in one part: the part that spent most counts"
+            )?;
+        }
+        if let Some(LeftOut { gamma, beta }) = &self.left_out {
+            writeln!(
+                f,
+                "pairs    for all but a share γ = {gamma} of sampled pairs, at a risk of β = {beta}"
+            )?;
+        }
         writeln!(f, "left     a pure charge of ε = {}", self.fits)?;
         writeln!(f, "head     {}", self.head)?;
-        let Some(all) = &self.all else {
-            return Ok(());
-        };
+        if let Some(all) = &self.all {
+            self.table(all, f)?;
+        }
+        let asked = self.budget.neighbourhood();
+        let mut others = self
+            .neighbourhoods
+            .iter()
+            .filter(|n| Some(&n.neighbourhood) != asked)
+            .peekable();
+        if others.peek().is_some() {
+            writeln!(f, "\nall charges together, between other neighbours:")?;
+        }
+        for other in others {
+            let (spent, not_bounded) = (other.spent.as_ref(), other.not_bounded.as_ref());
+            writeln!(
+                f,
+                "  {}\n    {}",
+                other.neighbourhood,
+                words(spent, other.composition, not_bounded)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Account {
+    /// The charges of each basis, and all of them.
+    fn table(&self, all: &BasisTotal, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let zcdp = format!("ε by zCDP at δ = {}", self.budget.amounts().1);
         writeln!(
             f,

@@ -75,6 +75,20 @@ impl Amount {
         if carry == 0 { sum } else { Amount::MOST }
     }
 
+    /// The exact product with a whole number; more than anything where it overflows.
+    #[must_use]
+    pub fn times(&self, count: u64) -> Amount {
+        let mut product = Amount::ZERO;
+        let mut carry = 0u128;
+        for i in 0..LIMBS {
+            let limb = u128::from(self.limbs[i]) * u128::from(count) + carry;
+            // A remainder of 10⁹ always fits.
+            product.limbs[i] = (limb % u128::from(BASE)) as u32;
+            carry = limb / u128::from(BASE);
+        }
+        if carry == 0 { product } else { Amount::MOST }
+    }
+
     /// The exact difference, or nothing where `other` is larger.
     #[must_use]
     pub fn minus(&self, other: &Amount) -> Amount {
@@ -214,6 +228,23 @@ mod tests {
         let wide = Amount::new(1e17).unwrap().plus(&b);
         assert_eq!(wide.to_string(), "1.00000000000000000000000001e17");
         assert!(wide.up() > 1e17 && wide.down() == 1e17);
+    }
+
+    #[test]
+    fn products_are_exact_and_overflow_to_the_most() {
+        let tenth = Amount::new(0.1).unwrap();
+        assert_eq!(tenth.times(3), Amount::new(0.3).unwrap());
+        assert_eq!(tenth.times(0), Amount::ZERO);
+        let mut sum = Amount::ZERO;
+        for _ in 0..24 {
+            sum = sum.plus(&tenth);
+        }
+        assert_eq!(tenth.times(24), sum);
+        let large = Amount::new(123456789.125).unwrap();
+        assert_eq!(large.times(1_000_000_000).to_string(), "1.23456789125e17");
+        let most = Amount::new(f64::MAX).unwrap();
+        let grown = (0..4).fold(most, |amount, _| amount.times(u64::MAX));
+        assert_eq!(grown, Amount::MOST);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The hash chain over a dataset's charges.
 
-use super::{Budget, Charge, Error, Result};
+use super::nonce::Nonce;
+use super::{Adoption, Budget, Charge, Error, Result, terms};
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -9,38 +10,59 @@ use std::str::FromStr;
 /// The head of a dataset's chain after one of its charges: what a release card carries.
 ///
 /// # Guarantee
-/// head₀ = H("conveil ledger 1 budget", dataset, ε, δ, composition) and headᵢ = H("conveil ledger 1 charge", headᵢ₋₁,
-/// dataset, i, day, mechanism, ε, δ, ρ, basis), H = SHA-256 over the fields as UTF-8 text, each after its length in eight
-/// big-endian bytes; numbers in their shortest decimal text, a missing ρ empty, a head as 64 hexadecimal digits. Nothing
-/// else enters: no data, outcome or duration. Tests: `heads_follow_the_written_recipe`, `tampered_rows_are_named`.
+/// head₀ = H("conveil ledger 2 budget", dataset, ε, δ, composition, terms) and headᵢ = H("conveil ledger 2 charge", headᵢ₋₁,
+/// dataset, i, day, mechanism, ε, δ, ρ, basis, nonce, terms), or H("conveil ledger 2 statement", headᵢ₋₁, dataset, i, day,
+/// nonce, terms) for a statement about entries of format 1; H = SHA-256 over the fields as UTF-8 text, each after its length
+/// in eight big-endian bytes; numbers in their shortest decimal text, a missing ρ empty, a head as 64 hexadecimal digits, a
+/// nonce as 32, terms as the JSON text in the file. In entries of format 1 the number is 1, and nonce and terms are missing.
+/// Nothing else enters: no data, outcome or duration. Tests: `heads_follow_the_written_recipe`,
+/// `heads_of_format_1_still_verify`, `tampered_rows_are_named`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Head([u8; 32]);
 
 impl Head {
     /// The head before the first charge.
     pub(super) fn genesis(dataset: &str, budget: &Budget) -> Head {
-        Head::hash(&[
-            "conveil ledger 1 budget",
-            dataset,
-            &number(budget.epsilon()),
-            &number(budget.delta()),
-            budget.composition().name(),
-        ])
+        let terms = budget.neighbourhood().map(terms::of_budget);
+        let kind = match terms {
+            None => "conveil ledger 1 budget",
+            Some(_) => "conveil ledger 2 budget",
+        };
+        let (epsilon, delta) = (number(budget.epsilon()), number(budget.delta()));
+        let mut fields = vec![kind, dataset, &epsilon, &delta, budget.composition().name()];
+        fields.extend(terms.as_deref());
+        Head::hash(&fields)
     }
 
-    /// The head after one more charge.
-    pub(super) fn after(&self, dataset: &str, id: u64, day: &str, charge: &Charge) -> Head {
+    /// The head after one more charge; without a nonce, of format 1.
+    pub(super) fn after(&self, place: &Link<'_>, charge: &Charge) -> Head {
+        let (before, id) = (self.to_string(), place.id.to_string());
+        let (epsilon, delta) = (number(charge.epsilon()), number(charge.delta()));
+        let rho = charge.rho().map(number).unwrap_or_default();
+        let kind = match place.nonce {
+            None => "conveil ledger 1 charge",
+            Some(_) => "conveil ledger 2 charge",
+        };
+        let mut fields = vec![kind, &before, place.dataset, &id, place.day];
+        fields.extend([charge.mechanism().name(), &epsilon, &delta, &rho]);
+        fields.push(charge.basis().name());
+        let nonce = place.nonce.map(|nonce| nonce.to_string());
+        let terms = nonce.as_ref().and_then(|_| terms::of_charge(charge));
+        fields.extend(nonce.as_deref());
+        fields.extend(terms.as_deref());
+        Head::hash(&fields)
+    }
+
+    /// The head after a statement.
+    pub(super) fn after_statement(&self, place: &Link<'_>, adoption: &Adoption) -> Head {
         Head::hash(&[
-            "conveil ledger 1 charge",
+            "conveil ledger 2 statement",
             &self.to_string(),
-            dataset,
-            &id.to_string(),
-            day,
-            charge.mechanism().name(),
-            &number(charge.epsilon()),
-            &number(charge.delta()),
-            &charge.rho().map(number).unwrap_or_default(),
-            charge.basis().name(),
+            place.dataset,
+            &place.id.to_string(),
+            place.day,
+            &place.nonce.map_or(String::new(), |nonce| nonce.to_string()),
+            &terms::of_adoption(adoption),
         ])
     }
 
@@ -52,6 +74,15 @@ impl Head {
         }
         Head(hasher.finalize().into())
     }
+}
+
+/// Where an entry stands.
+pub(super) struct Link<'l> {
+    pub(super) dataset: &'l str,
+    pub(super) id: u64,
+    pub(super) day: &'l str,
+    /// None in entries of format 1.
+    pub(super) nonce: Option<&'l Nonce>,
 }
 
 /// An amount as the file and the chain write it: the shortest text that reads back as the same f64.

@@ -1,7 +1,9 @@
 //! Composition: what several charges spend together.
 
-use super::{Amount, Basis, Budget, Charge, Composition};
+use super::convert::{Counted, Share, shares};
+use super::{Amount, Basis, Budget, Charge, Composition, Neighbourhood, Relation};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// An (ε, δ) guarantee, as exact decimals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -12,56 +14,197 @@ pub struct Pair {
     pub delta: Amount,
 }
 
-/// What a set of charges spends together.
+/// What a set of charges spends together, in one neighbourhood.
 ///
 /// # Guarantee
-/// Releases that spend what their charges state are together `basic()`-DP, and together `zcdp(δ)`-DP:
+/// Releases that spend what their charges state, between the neighbours of the total, are together `basic()`-DP, and
+/// together `zcdp(δ)`-DP:
 /// - basic: ε and δ add up;
+/// - optimal: the same, each declared series by its optimal composition ([`super::optimal_epsilon`]);
 /// - zCDP at a stated δ: charges with a ρ (stated, or ε²/2 for a pure one) are together Σρ-zCDP, converted by
 ///   [`zcdp_epsilon`] at δ' = δ − Σδᵢ over the charges without ρ, whose (εᵢ, δᵢ) are added on top. (Each of these is a
 ///   mixture that with probability δᵢ tells everything and otherwise keeps every loss within εᵢ, so given no such
 ///   accident the total loss is at most Σεᵢ plus that of the zCDP part.)
 ///
-/// Nothing is rounded but ρ and the conversion, and these upward; the order of the charges is of no account. Tests:
-/// `totals_do_not_depend_on_the_order`, `the_smaller_of_basic_and_zcdp_is_reported`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Charges of disjoint parts add up inside a part, and the largest part counts; charges without a part count in all. Where
+/// a replaced record may leave its part for another, the two largest add up. For neighbours that differ in several parts at
+/// once (ℓ₁, ℓ₂, a universe) parts are of no account. (M16.)
+///
+/// Nothing is rounded but ρ and the conversions, and these upward; the order of the charges is of no account. Tests:
+/// `totals_do_not_depend_on_the_order`, `the_smaller_of_basic_and_zcdp_is_reported`,
+/// `disjoint_parts_count_by_the_largest_and_only_for_one_entry_or_record`.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Total {
+    asked: Neighbourhood,
     charges: u64,
     weakest: Option<Basis>,
+    /// Charges without a part.
+    whole: Sum,
+    /// Charges of each part.
+    parts: BTreeMap<String, Sum>,
+    /// A replaced record may leave its part.
+    moves: bool,
+}
+
+/// Sums of charges that all meet the same neighbours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sum {
     basic: Pair,
+    /// The same, each declared series by its optimal composition.
+    planned: Pair,
     /// Σρ over the charges that have one.
     rho: Amount,
     /// Σ(ε, δ) over the charges that have none.
     rest: Pair,
+    /// The share of pairs left out by sampled charges, and the risk that this is wrong.
+    gamma: Amount,
+    beta: Amount,
+}
+
+impl Sum {
+    const NOTHING: Sum = Sum {
+        basic: Pair::NOTHING,
+        planned: Pair::NOTHING,
+        rho: Amount::ZERO,
+        rest: Pair::NOTHING,
+        gamma: Amount::ZERO,
+        beta: Amount::ZERO,
+    };
+
+    fn add(&mut self, counted: &Counted) {
+        self.basic = self.basic.plus(&counted.basic);
+        self.planned = self.planned.plus(&counted.planned);
+        match &counted.rho {
+            Some(rho) => self.rho = self.rho.plus(rho),
+            None => self.rest = self.rest.plus(&counted.basic),
+        }
+        self.gamma = self.gamma.plus(&counted.gamma);
+        self.beta = self.beta.plus(&counted.beta);
+    }
+
+    fn plus(&self, other: &Sum) -> Sum {
+        Sum {
+            basic: self.basic.plus(&other.basic),
+            planned: self.planned.plus(&other.planned),
+            rho: self.rho.plus(&other.rho),
+            rest: self.rest.plus(&other.rest),
+            gamma: self.gamma.plus(&other.gamma),
+            beta: self.beta.plus(&other.beta),
+        }
+    }
+
+    /// Every amount the larger of the two.
+    fn or(&self, other: &Sum) -> Sum {
+        let larger = |a: &Amount, b: &Amount| a.max(b).clone();
+        let pair = |a: &Pair, b: &Pair| Pair {
+            epsilon: larger(&a.epsilon, &b.epsilon),
+            delta: larger(&a.delta, &b.delta),
+        };
+        Sum {
+            basic: pair(&self.basic, &other.basic),
+            planned: pair(&self.planned, &other.planned),
+            rho: larger(&self.rho, &other.rho),
+            rest: pair(&self.rest, &other.rest),
+            gamma: larger(&self.gamma, &other.gamma),
+            beta: larger(&self.beta, &other.beta),
+        }
+    }
+
+    fn zcdp(&self, delta: f64) -> Option<Pair> {
+        let delta = Amount::new(delta)?;
+        let rest = delta.minus(&self.rest.delta);
+        // One step further down: the decimal of an f64 may lie above it.
+        let (rho, left) = (self.rho.up().next_up(), rest.down().next_down());
+        if self.rho.is_zero() || !(left > 0.0) {
+            return None;
+        }
+        let epsilon = Amount::at_least(zcdp_epsilon(rho, left))?.plus(&self.rest.epsilon);
+        Some(Pair { epsilon, delta })
+    }
 }
 
 impl Total {
-    /// The total of no charges.
-    pub const NOTHING: Total = Total {
-        charges: 0,
-        weakest: None,
-        basic: Pair::NOTHING,
-        rho: Amount::ZERO,
-        rest: Pair::NOTHING,
-    };
-
-    /// The total of some charges.
-    pub fn of<'c>(charges: impl IntoIterator<Item = &'c Charge>) -> Total {
-        charges.into_iter().fold(Total::NOTHING, |t, c| t.with(c))
+    /// The total of no charges, between these neighbours.
+    pub fn nothing(asked: &Neighbourhood) -> Total {
+        Total {
+            asked: asked.clone(),
+            charges: 0,
+            weakest: None,
+            whole: Sum::NOTHING,
+            parts: BTreeMap::new(),
+            moves: false,
+        }
     }
 
-    /// The total after one more charge.
-    #[must_use]
-    pub fn with(&self, charge: &Charge) -> Total {
-        let mut total = self.clone();
-        total.charges += 1;
-        total.weakest = total.weakest.max(Some(charge.basis()));
-        total.basic.add(charge);
-        match charge.zcdp_rho() {
-            Some(rho) => total.rho = total.rho.plus(&rho),
-            None => total.rest.add(charge),
+    /// The total of some charges between these neighbours, or why one of them cannot be counted there.
+    pub fn of<'c>(
+        asked: &Neighbourhood,
+        charges: impl IntoIterator<Item = &'c Charge>,
+    ) -> Result<Total, String> {
+        let mut total = Total::nothing(asked);
+        for charge in charges {
+            total.add(charge)?;
         }
-        total
+        Ok(total)
+    }
+
+    /// The total after one more charge, or why it cannot be counted.
+    pub fn with(&self, charge: &Charge) -> Result<Total, String> {
+        let mut total = self.clone();
+        total.add(charge)?;
+        Ok(total)
+    }
+
+    pub(super) fn add(&mut self, charge: &Charge) -> Result<(), String> {
+        let has_parts = matches!(
+            self.asked.relation(),
+            Relation::OneEntry { .. } | Relation::OneRecord { .. }
+        );
+        for Share { part, counted } in shares(charge, &self.asked)? {
+            match part.filter(|_| has_parts) {
+                None => self.whole.add(&counted),
+                Some(part) => {
+                    self.moves |= part.moves();
+                    let sum = self.parts.entry(part.name().into());
+                    sum.or_insert(Sum::NOTHING).add(&counted);
+                }
+            }
+        }
+        self.charges += 1;
+        self.weakest = self.weakest.max(Some(charge.basis()));
+        // Sampled charges have no parts.
+        let one = Amount::new(1.0).unwrap_or(Amount::ZERO);
+        if self.whole.gamma >= one || self.whole.beta >= one {
+            return Err(
+                "the shares γ, or the risks β, of the sampled charges add up to 1 or more".into(),
+            );
+        }
+        Ok(())
+    }
+
+    /// What each neighbour can meet: one line for every part, with what counts in all.
+    fn lines(&self) -> Vec<Sum> {
+        if self.parts.is_empty() {
+            return vec![self.whole.clone()];
+        }
+        if !self.moves {
+            return self
+                .parts
+                .values()
+                .map(|part| self.whole.plus(part))
+                .collect();
+        }
+        // The two largest, amount by amount: what goes down in one part comes up in the other.
+        let mut largest = (Sum::NOTHING, Sum::NOTHING);
+        for part in self.parts.values() {
+            largest = largest.0.two_largest(&largest.1, part);
+        }
+        vec![self.whole.plus(&largest.0).plus(&largest.1)]
+    }
+
+    /// Between which neighbours.
+    pub fn neighbourhood(&self) -> &Neighbourhood {
+        &self.asked
     }
 
     /// How many charges.
@@ -74,45 +217,74 @@ impl Total {
         self.weakest
     }
 
+    /// Whether some charges are of a part of the dataset.
+    pub fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// Every amount the largest of any part.
+    fn largest(&self) -> Sum {
+        let lines = self.lines();
+        lines
+            .iter()
+            .fold(Sum::NOTHING, |largest, line| largest.or(line))
+    }
+
     /// The total ρ of the charges that have one.
-    pub fn rho(&self) -> &Amount {
-        &self.rho
+    pub fn rho(&self) -> Amount {
+        self.largest().rho
     }
 
     /// By basic composition.
-    pub fn basic(&self) -> &Pair {
-        &self.basic
+    pub fn basic(&self) -> Pair {
+        self.largest().basic
+    }
+
+    /// The share of pairs that sampled charges leave out, and the risk that this is wrong.
+    pub fn left_out(&self) -> (Amount, Amount) {
+        let Sum { gamma, beta, .. } = self.largest();
+        (gamma, beta)
     }
 
     /// By zCDP at a stated δ; none where nothing has a ρ or the charges without one use up δ.
     pub fn zcdp(&self, delta: f64) -> Option<Pair> {
-        let delta = Amount::new(delta)?;
-        let rest = delta.minus(&self.rest.delta);
-        // One step further down: the decimal of an f64 may lie above it.
-        let (rho, left) = (self.rho.up().next_up(), rest.down().next_down());
-        if self.rho.is_zero() || !(left > 0.0) {
-            return None;
-        }
-        let epsilon = Amount::at_least(zcdp_epsilon(rho, left))?.plus(&self.rest.epsilon);
-        Some(Pair { epsilon, delta })
+        let lines = self.lines();
+        let each: Option<Vec<Pair>> = lines.iter().map(|line| line.zcdp(delta)).collect();
+        each?.into_iter().max_by(|a, b| a.epsilon.cmp(&b.epsilon))
     }
 
-    /// The smaller ε of basic composition and zCDP at the stated δ, with the composition that gives it. Basic composition
-    /// where it stays within δ and is no larger, or where zCDP says nothing.
+    /// By basic composition, each declared series by its optimal one.
+    pub fn optimal(&self) -> Pair {
+        self.largest().planned
+    }
+
+    /// The smallest ε of basic composition, optimal composition of declared series, and zCDP at the stated δ, with the
+    /// composition that gives it. Basic composition where nothing stays within δ.
     pub fn smaller(&self, delta: f64) -> (Pair, &'static str) {
-        let within = Amount::new(delta).is_some_and(|delta| self.basic.delta <= delta);
-        match self.zcdp(delta) {
-            Some(zcdp) if !within || zcdp.epsilon < self.basic.epsilon => (zcdp, "zcdp"),
-            _ => (self.basic.clone(), "basic"),
-        }
+        self.smallest(delta, true)
+    }
+
+    fn smallest(&self, delta: f64, with_zcdp: bool) -> (Pair, &'static str) {
+        let most = Amount::new(delta).unwrap_or(Amount::ZERO);
+        let candidates = [
+            Some((self.basic(), "basic")),
+            Some((self.optimal(), "optimal")),
+            self.zcdp(delta)
+                .filter(|_| with_zcdp)
+                .map(|zcdp| (zcdp, "zcdp")),
+        ];
+        let within = candidates
+            .into_iter()
+            .flatten()
+            .filter(|(pair, _)| pair.delta <= most);
+        // The first of equals: the plainest.
+        let smallest = within.min_by(|a, b| a.0.epsilon.cmp(&b.0.epsilon));
+        smallest.unwrap_or_else(|| (self.basic(), "basic"))
     }
 
     /// The total by a budget's own composition, with the composition that gives it.
     pub fn against(&self, budget: &Budget) -> (Pair, &'static str) {
-        match budget.composition() {
-            Composition::Basic => (self.basic.clone(), "basic"),
-            Composition::Smaller => self.smaller(budget.delta()),
-        }
+        self.smallest(budget.delta(), budget.composition() == Composition::Smaller)
     }
 
     /// Whether this fits a budget.
@@ -123,17 +295,39 @@ impl Total {
     }
 }
 
+impl Sum {
+    /// Amount by amount, the two largest of three.
+    fn two_largest(&self, second: &Sum, third: &Sum) -> (Sum, Sum) {
+        let first = self.or(third);
+        // Of the two that are not the first, the larger.
+        let lesser = |a: &Amount, b: &Amount| a.min(b).clone();
+        let pair = |a: &Pair, b: &Pair| Pair {
+            epsilon: lesser(&a.epsilon, &b.epsilon),
+            delta: lesser(&a.delta, &b.delta),
+        };
+        let lost = Sum {
+            basic: pair(&self.basic, &third.basic),
+            planned: pair(&self.planned, &third.planned),
+            rho: lesser(&self.rho, &third.rho),
+            rest: pair(&self.rest, &third.rest),
+            gamma: lesser(&self.gamma, &third.gamma),
+            beta: lesser(&self.beta, &third.beta),
+        };
+        (first, second.or(&lost))
+    }
+}
+
 impl Pair {
-    const NOTHING: Pair = Pair {
+    pub(super) const NOTHING: Pair = Pair {
         epsilon: Amount::ZERO,
         delta: Amount::ZERO,
     };
 
-    fn add(&mut self, charge: &Charge) {
-        // A charge's amounts are in range; should one ever not be, its total fits no budget.
-        let decimal = |x| Amount::new(x).unwrap_or(Amount::MOST);
-        self.epsilon = self.epsilon.plus(&decimal(charge.epsilon()));
-        self.delta = self.delta.plus(&decimal(charge.delta()));
+    fn plus(&self, other: &Pair) -> Pair {
+        Pair {
+            epsilon: self.epsilon.plus(&other.epsilon),
+            delta: self.delta.plus(&other.delta),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can go wrong with a ledger. Nothing has been recorded when one of these is returned.
 
-use super::{Budget, Pair};
+use super::{Budget, Neighbourhood, NotBounded, Pair};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub enum Error {
         /// The composition of that total.
         composition: &'static str,
         /// What the dataset may spend.
-        budget: Budget,
+        budget: Box<Budget>,
         /// What would still fit.
         instead: String,
     },
@@ -39,6 +39,36 @@ pub enum Error {
         dataset: String,
         /// The charge's δ.
         delta: f64,
+    },
+    /// A charge that cannot be counted between the neighbours of the budget.
+    #[error(
+        "over budget: between the datasets of its budget ({asked}) what dataset {dataset:?} spends is not bounded\n  {found}\n  instead: {instead}"
+    )]
+    NotBounded {
+        /// The dataset.
+        dataset: String,
+        /// The charge that cannot be counted.
+        found: Box<NotBounded>,
+        /// What the budget is about.
+        asked: Box<Neighbourhood>,
+        /// What to do.
+        instead: String,
+    },
+    /// A budget of ledger format 1, which does not say between which datasets it holds.
+    #[error(
+        "the budget of dataset {dataset:?} does not say between which datasets it holds: it was made by an earlier version\n  instead: state it for the budget and its charges, if it is so for all of them: `conveil ledger adopt LEDGER --dataset {dataset} {flags}`"
+    )]
+    NotStated {
+        /// The dataset.
+        dataset: String,
+        /// The flags that state the neighbourhood of the refused charge.
+        flags: String,
+    },
+    /// The operating system gave no randomness.
+    #[error("the operating system gives no random numbers: {why}; nothing was charged")]
+    Random {
+        /// What it said.
+        why: String,
     },
     /// No budget under this name.
     #[error("{} has no dataset {dataset:?}{near}", file.display())]
@@ -58,7 +88,7 @@ pub enum Error {
         /// The dataset.
         dataset: String,
         /// Its budget.
-        budget: Budget,
+        budget: Box<Budget>,
     },
     /// Another process holds the file.
     #[error("{} is locked by another process (waited {} s); try again when it is done", file.display(), waited.as_secs_f64())]
@@ -119,13 +149,13 @@ pub enum Error {
         why: String,
     },
     /// The file has a format of another version.
-    #[error("{} has ledger format {found}; this version reads format {supported}", file.display())]
+    #[error("{} has ledger format {found}; this version reads formats 1 to {supported}", file.display())]
     Version {
         /// The ledger.
         file: PathBuf,
         /// The file's format.
         found: i64,
-        /// The format that this version reads.
+        /// The newest format that this version reads.
         supported: i64,
     },
     /// The history is not what was written.
@@ -157,6 +187,9 @@ impl Error {
 
     /// Whether the budget, and nothing else, stands in the way.
     pub fn is_over_budget(&self) -> bool {
-        matches!(self, Error::OverBudget { .. } | Error::PureOnly { .. })
+        matches!(
+            self,
+            Error::OverBudget { .. } | Error::PureOnly { .. } | Error::NotBounded { .. }
+        )
     }
 }

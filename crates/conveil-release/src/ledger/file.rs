@@ -1,8 +1,9 @@
 //! The ledger in its file: SQLite, one file, one transaction per charge.
 
-use super::history::{Entry, History, check_name, unknown};
+use super::history::{Entry, History, Record, check_name, unknown};
+use super::nonce::Nonce;
 use super::place::{Access, Place, Settings};
-use super::{Account, Basis, Budget, Charge, Charges, Error, Head, Receipt, Result, rows, schema};
+use super::{Account, Budget, Charge, Charges, Error, Head, Receipt, Result, Scope, rows, schema};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -87,11 +88,12 @@ impl Ledger {
             schema::create(&writing).map_err(failed)?;
         }
         let histories = sound(&writing, place)?;
+        schema::upgrade(&writing).map_err(failed)?;
         if let Some(history) = histories.iter().find(|h| h.dataset() == dataset) {
             return Err(Error::AlreadyInitialised {
                 file: place.file.clone(),
                 dataset: dataset.into(),
-                budget: history.budget().clone(),
+                budget: Box::new(history.budget()),
             });
         }
         rows::insert_budget(&writing, dataset, budget).map_err(failed)?;
@@ -111,18 +113,25 @@ impl Ledger {
         })
     }
 
-    /// Records a spend that was made elsewhere, on the basis that the user states. It happened: it is recorded even where
-    /// it takes the total over the budget (the receipt says so), and then every later charge is refused.
-    pub fn spend(
+    /// Records a spend that was made elsewhere ([`Charge::elsewhere`]), with the claim that the user states. It happened: it
+    /// is recorded even where it takes the total over the budget (the receipt says so), and then every later charge is
+    /// refused.
+    pub fn spend(&mut self, dataset: &str, charge: &Charge) -> Result<Receipt> {
+        self.record(dataset, |history, nonce| Ok(history.next(charge, nonce)))
+    }
+
+    /// Records what the curator states about entries of ledger format 1: between which datasets these charges hold, or all
+    /// that are open, and the budget if that is open too. Nothing that was written before changes.
+    pub fn adopt(
         &mut self,
         dataset: &str,
-        epsilon: f64,
-        delta: f64,
-        rho: Option<f64>,
-        basis: Basis,
-    ) -> Result<Receipt> {
-        let charge = Charge::elsewhere(epsilon, delta, rho, basis)?;
-        self.record(dataset, |history| Ok(history.next(&charge)))
+        scope: &Scope,
+        charges: Option<&[u64]>,
+    ) -> Result<Account> {
+        self.record(dataset, |history, nonce| {
+            history.adopt(scope, charges, nonce)
+        })?;
+        self.account(dataset)
     }
 
     /// The accounts of all datasets, by name.
@@ -132,7 +141,9 @@ impl Ledger {
     }
 
     /// Checks file, schema and every chain, and names the first row that is wrong. With a dataset and the head on one of
-    /// its cards, also checks that the history still holds that charge: rows cut off its end are found in no other way.
+    /// its cards, also checks that the history still holds that charge: rows cut off its end, or an old copy in the file's
+    /// place, are found in no other way. A history that holds the head is the one that the card was charged to, up to that
+    /// charge: its nonce makes every other head differ.
     pub fn verify(&self, card: Option<(&str, &Head)>) -> Result<Vec<Account>> {
         let histories = self.reading(|connection| sound(connection, &self.place))?;
         if let Some((dataset, head)) = card {
@@ -141,7 +152,7 @@ impl Ledger {
             if history.genesis() != head && !heads.any(|known| known == head) {
                 let row = format!("after charge {}", history.entries().len());
                 let what = format!(
-                    "no charge has the card's head {head}: charges were cut off the end, or the history was rewritten"
+                    "no charge has the card's head {head}: charges were cut off the end, an old copy was put back, or the history was rewritten"
                 );
                 return Err(self.place.tampered(dataset, row, what));
             }
@@ -161,10 +172,14 @@ impl Ledger {
             let name = history.dataset();
             let (budget, genesis) = (history.budget(), history.genesis());
             let budget = serde_json::json!({"dataset": name, "budget": budget, "head": genesis});
-            let charges = history.entries().iter();
-            let charges =
-                charges.map(|entry| serde_json::json!({"dataset": name, "charge": entry}));
-            for line in std::iter::once(budget).chain(charges) {
+            let entries = history.entries().iter().map(|entry| {
+                let kind = match entry.record {
+                    Record::Charge(_) => "charge",
+                    Record::Adoption { .. } => "statement",
+                };
+                serde_json::json!({"dataset": name, kind: entry})
+            });
+            for line in std::iter::once(budget).chain(entries) {
                 lines.push_str(&line.to_string());
                 lines.push('\n');
             }
@@ -194,14 +209,16 @@ impl Ledger {
     fn record(
         &mut self,
         dataset: &str,
-        admit: impl FnOnce(&History) -> Result<Entry>,
+        admit: impl FnOnce(&History, Nonce) -> Result<Entry>,
     ) -> Result<Receipt> {
+        let nonce = Nonce::draw()?;
         let place = &self.place;
         let failed = |error| place.failed(&error);
         let writing = place.lock(&self.connection)?;
         let histories = sound(&writing, place)?;
         let history = find(&histories, dataset, place)?;
-        let entry = admit(history)?;
+        let entry = admit(history, nonce)?;
+        schema::upgrade(&writing).map_err(failed)?;
         rows::insert_charge(&writing, dataset, &entry).map_err(failed)?;
         writing.commit().map_err(failed)?;
         Ok(Receipt::new(history, &entry, true))
@@ -210,7 +227,7 @@ impl Ledger {
 
 impl Charges for Ledger {
     fn charge(&mut self, dataset: &str, charge: &Charge) -> Result<Receipt> {
-        self.record(dataset, |history| history.admit(charge))
+        self.record(dataset, |history, nonce| history.admit(charge, nonce))
     }
 
     fn account(&self, dataset: &str) -> Result<Account> {

@@ -1,9 +1,15 @@
 //! One dataset's budget and charges, and the rules by which a charge joins them.
 
-use super::{Account, Basis, Budget, Charge, Error, Head, Mechanism, Result, Total};
+use super::chain::Link;
+use super::nonce::Nonce;
+use super::{
+    Account, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism, Neighbourhood,
+    Result, Scope, Total, terms,
+};
 use conveil_read::naming::fault;
 use conveil_read::spelling::quoted;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,12 +29,18 @@ pub struct Receipt {
 
 impl Receipt {
     pub(super) fn new(history: &History, entry: &Entry, durable: bool) -> Receipt {
+        let fits = match (&entry.record, history.budget().neighbourhood()) {
+            (Record::Charge(charge), Some(asked)) => history
+                .total_with(asked, charge)
+                .is_ok_and(|total| total.fits(&history.budget())),
+            _ => false,
+        };
         Receipt {
             dataset: history.dataset.clone(),
             id: entry.id,
             head: entry.head,
             durable,
-            over_budget: !history.total().with(&entry.charge).fits(&history.budget),
+            over_budget: !fits,
         }
     }
 
@@ -52,7 +64,8 @@ impl Receipt {
         self.durable
     }
 
-    /// Whether a spend made elsewhere has taken the total over the budget; never true for a charge.
+    /// Whether a spend made elsewhere has taken the total over the budget, or out of what can be bounded; never true for a
+    /// charge.
     pub fn over_budget(&self) -> bool {
         self.over_budget
     }
@@ -65,9 +78,45 @@ pub(super) struct Entry {
     /// UTC day of the charge. No finer: with a time of day, two heads would tell how long the work between them took, and
     /// that depends on the data.
     pub(super) day: String,
+    /// None in entries of format 1.
+    pub(super) nonce: Option<Nonce>,
     #[serde(flatten)]
-    pub(super) charge: Charge,
+    pub(super) record: Record,
     pub(super) head: Head,
+}
+
+/// What an entry records.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Record {
+    /// A charge.
+    Charge(Charge),
+    /// What the curator states about entries of format 1.
+    Adoption {
+        /// The statement.
+        adopts: Adoption,
+    },
+}
+
+/// What a statement is called where a charge has its mechanism.
+pub(super) const STATEMENT: &str = "statement";
+
+/// A charge that cannot be counted in a total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotBounded {
+    /// Which charge; none for the one that was asked for.
+    pub charge: Option<u64>,
+    /// Why.
+    pub why: String,
+}
+
+impl std::fmt::Display for NotBounded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.charge {
+            Some(id) => write!(f, "charge {id}: {}", self.why),
+            None => write!(f, "this charge: {}", self.why),
+        }
+    }
 }
 
 /// A charge as the file holds it.
@@ -80,6 +129,8 @@ pub(super) struct Stored {
     pub(super) rho: Option<String>,
     pub(super) basis: String,
     pub(super) head: String,
+    pub(super) nonce: Option<String>,
+    pub(super) terms: Option<String>,
 }
 
 /// A dataset's budget and charges, the chain intact.
@@ -105,8 +156,13 @@ impl History {
         &self.dataset
     }
 
-    pub(super) fn budget(&self) -> &Budget {
-        &self.budget
+    /// The budget, about the neighbourhood that it was given or that was stated since.
+    pub(super) fn budget(&self) -> Budget {
+        let adopted = self.adoptions().find(|adoption| adoption.budget);
+        match adopted {
+            Some(adoption) => self.budget.adopted(&adoption.scope.neighbourhood),
+            None => self.budget.clone(),
+        }
     }
 
     pub(super) fn genesis(&self) -> &Head {
@@ -123,25 +179,81 @@ impl History {
             .map_or(&self.genesis, |entry| &entry.head)
     }
 
-    pub(super) fn total(&self) -> Total {
-        Total::of(self.entries.iter().map(|entry| &entry.charge))
+    fn adoptions(&self) -> impl Iterator<Item = &Adoption> {
+        self.entries.iter().filter_map(|entry| match &entry.record {
+            Record::Adoption { adopts } => Some(adopts),
+            Record::Charge(_) => None,
+        })
+    }
+
+    /// The charges by number, those of format 1 between the neighbours that were stated since.
+    pub(super) fn charges(&self) -> Vec<(u64, Charge)> {
+        let mut stated = HashMap::new();
+        for adoption in self.adoptions() {
+            let each = adoption.charges.iter();
+            stated.extend(each.map(|id| (*id, &adoption.scope)));
+        }
+        let charges = self.entries.iter().filter_map(|entry| match &entry.record {
+            Record::Charge(charge) => Some((entry.id, charge)),
+            Record::Adoption { .. } => None,
+        });
+        let effective = charges.map(|(id, charge)| match stated.get(&id) {
+            Some(scope) => (id, charge.adopted(charge.claim().adopted(scope))),
+            None => (id, charge.clone()),
+        });
+        effective.collect()
+    }
+
+    /// What the charges spend together between these neighbours, or the first of them that cannot be counted.
+    pub(super) fn total(&self, asked: &Neighbourhood) -> std::result::Result<Total, NotBounded> {
+        total_of(
+            asked,
+            self.charges()
+                .iter()
+                .map(|(id, charge)| (Some(*id), charge)),
+        )
+    }
+
+    /// The same with one more charge.
+    pub(super) fn total_with(
+        &self,
+        asked: &Neighbourhood,
+        charge: &Charge,
+    ) -> std::result::Result<Total, NotBounded> {
+        let charges = self.charges();
+        let own = charges.iter().map(|(id, charge)| (Some(*id), charge));
+        total_of(asked, own.chain([(None, charge)]))
     }
 
     /// The entry that a charge would become, or why it does not fit.
-    pub(super) fn admit(&self, charge: &Charge) -> Result<Entry> {
-        if self.budget.delta() == 0.0 && charge.delta() > 0.0 {
+    pub(super) fn admit(&self, charge: &Charge, nonce: Nonce) -> Result<Entry> {
+        let budget = self.budget();
+        let Some(asked) = budget.neighbourhood() else {
+            let scope = charge.claim().scope();
+            return Err(Error::NotStated {
+                dataset: self.dataset.clone(),
+                flags: scope.map_or(String::new(), |scope| scope.neighbourhood.flags()),
+            });
+        };
+        if budget.delta() == 0.0 && charge.delta() > 0.0 {
             return Err(Error::PureOnly {
                 dataset: self.dataset.clone(),
                 delta: charge.delta(),
             });
         }
-        let total = self.total();
-        let with = total.with(charge);
-        if with.fits(&self.budget) {
-            return Ok(self.next(charge));
+        let not_bounded = |found: NotBounded| Error::NotBounded {
+            dataset: self.dataset.clone(),
+            instead: self.way_out(&found, charge),
+            found: Box::new(found),
+            asked: Box::new(asked.clone()),
+        };
+        let total = self.total(asked).map_err(not_bounded)?;
+        let with = self.total_with(asked, charge).map_err(not_bounded)?;
+        if with.fits(&budget) {
+            return Ok(self.next(charge, nonce));
         }
-        let (would, composition) = with.against(&self.budget);
-        let left = Account::largest_pure_charge(&total, &self.budget);
+        let (would, composition) = with.against(&budget);
+        let left = Account::largest_pure_charge(&total, &budget);
         let instead = if left > 0.0 {
             format!("a pure charge of at most ε = {left} fits")
         } else {
@@ -151,23 +263,112 @@ impl History {
             dataset: self.dataset.clone(),
             would: Box::new(would),
             composition,
-            budget: self.budget.clone(),
+            budget: Box::new(budget),
             instead,
         })
     }
 
+    /// What to do about a charge that cannot be counted.
+    fn way_out(&self, found: &NotBounded, charge: &Charge) -> String {
+        let is_stated = |id: u64| {
+            let charges = self.charges();
+            let own = charges.iter().find(|(own, _)| *own == id);
+            own.is_some_and(|(_, charge)| charge.claim().scope().is_some())
+        };
+        let scope = charge.claim().scope();
+        let flags = scope.map_or(String::new(), |scope| scope.neighbourhood.flags());
+        match found.charge {
+            Some(id) if !is_stated(id) => format!(
+                "state between which datasets it holds: `conveil ledger adopt LEDGER --dataset {} --charges {id} {flags}`",
+                self.dataset
+            ),
+            Some(_) => "no more can be released under this budget: what was charged still leaks, and nothing bounds the sum; a dataset that shares no private number with this one has a budget of its own".into(),
+            None => format!(
+                "release between the neighbours of the budget; for data that share no private number with these, `conveil ledger init LEDGER --dataset NAME --epsilon E {flags}` makes a budget about this neighbourhood"
+            ),
+        }
+    }
+
     /// The entry that a spend made elsewhere becomes. It happened, so it is recorded even over budget; from then on every
     /// charge is refused.
-    pub(super) fn next(&self, charge: &Charge) -> Entry {
+    pub(super) fn next(&self, charge: &Charge, nonce: Nonce) -> Entry {
+        self.entry(Record::Charge(charge.clone()), nonce)
+    }
+
+    /// The entry that a statement becomes: about all that has no neighbourhood, or about these charges.
+    pub(super) fn adopt(
+        &self,
+        scope: &Scope,
+        charges: Option<&[u64]>,
+        nonce: Nonce,
+    ) -> Result<Entry> {
+        let own = self.charges();
+        let open: Vec<u64> = own
+            .iter()
+            .filter(|(_, charge)| charge.claim().scope().is_none())
+            .map(|(id, _)| *id)
+            .collect();
+        let budget = self.budget().neighbourhood().is_none();
+        let charges = match charges {
+            None => open,
+            Some(asked) => {
+                if let Some(id) = asked.iter().find(|id| !open.contains(id)) {
+                    return Err(Error::input(format!(
+                        "charge {id} of dataset {:?} is none whose neighbourhood is open",
+                        self.dataset
+                    )));
+                }
+                let mut asked = asked.to_vec();
+                asked.sort_unstable();
+                asked.dedup();
+                asked
+            }
+        };
+        for (id, charge) in &own {
+            if charges.contains(id) {
+                Claim::stated(charge.basis().max(Basis::Declared), scope.clone())
+                    .map_err(|why| Error::input(format!("charge {id}: {why}")))?;
+            }
+        }
+        if charges.is_empty() && !budget {
+            return Err(Error::input(format!(
+                "every charge of dataset {:?} and its budget say between which datasets they hold: nothing is open",
+                self.dataset
+            )));
+        }
+        let adopts = Adoption {
+            scope: scope.clone(),
+            charges,
+            budget,
+        };
+        Ok(self.entry(Record::Adoption { adopts }, nonce))
+    }
+
+    fn entry(&self, record: Record, nonce: Nonce) -> Entry {
         let id = self.entries.len() as u64 + 1;
         let day = utc_day(SystemTime::now());
-        let head = self.head().after(&self.dataset, id, &day, charge);
-        let charge = charge.clone();
+        let head = self.head_after(
+            &Link {
+                dataset: &self.dataset,
+                id,
+                day: &day,
+                nonce: Some(&nonce),
+            },
+            &record,
+        );
         Entry {
             id,
             day,
-            charge,
+            nonce: Some(nonce),
+            record,
             head,
+        }
+    }
+
+    fn head_after(&self, link: &Link<'_>, record: &Record) -> Head {
+        match record {
+            Record::Charge(charge) => self.head().after(link, charge),
+            Record::Adoption { adopts } => self.head().after_statement(link, adopts),
         }
     }
 
@@ -181,10 +382,36 @@ impl History {
         if u64::try_from(row.id) != Ok(id) {
             return Err(format!("missing: the next row has number {}", row.id));
         }
-        let charge = row
-            .charge()
+        let (nonce, record) = row
+            .record()
             .map_err(|error| format!("not a charge: {error}"))?;
-        let head = self.head().after(&self.dataset, id, &row.day, &charge);
+        let is_new = self.budget.neighbourhood().is_some()
+            || self
+                .entries
+                .last()
+                .is_some_and(|entry| entry.nonce.is_some());
+        if is_new && nonce.is_none() {
+            return Err("of format 1, though what stands before it is of format 2".into());
+        }
+        if let Record::Adoption { adopts } = &record {
+            let charges = self.charges();
+            let is_open = |id: &u64| {
+                let found = charges.iter().find(|(own, _)| own == id);
+                found.is_some_and(|(_, charge)| charge.claim().scope().is_none())
+            };
+            if !adopts.charges.iter().all(is_open)
+                || (adopts.budget && self.budget().neighbourhood().is_some())
+            {
+                return Err("it states a neighbourhood of what has one".into());
+            }
+        }
+        let link = Link {
+            dataset: &self.dataset,
+            id,
+            day: &row.day,
+            nonce: nonce.as_ref(),
+        };
+        let head = self.head_after(&link, &record);
         if row.head != head.to_string() {
             return Err(
                 "its head does not follow from its fields and the row before: changed, inserted or moved"
@@ -194,22 +421,70 @@ impl History {
         self.entries.push(Entry {
             id,
             day: row.day,
-            charge,
+            nonce,
+            record,
             head,
         });
         Ok(())
     }
 }
 
+/// What charges spend together between these neighbours, or the first that cannot be counted.
+fn total_of<'c>(
+    asked: &Neighbourhood,
+    charges: impl Iterator<Item = (Option<u64>, &'c Charge)>,
+) -> std::result::Result<Total, NotBounded> {
+    let mut total = Total::nothing(asked);
+    for (place, (charge, own)) in charges.enumerate() {
+        let not = |why: String| NotBounded { charge, why };
+        let scope = own.claim().scope();
+        let is_sampled = scope.is_some_and(|s| matches!(s.holds, Holds::Sampled { .. }));
+        if is_sampled && place > 0 && !own.is_planned() {
+            return Err(not("it is sampled, and may have been chosen after an answer was seen: a share of random pairs says nothing of pairs that follow an answer (`planned = true` in [ledger] states that it was not)".into()));
+        }
+        total.add(own).map_err(not)?;
+    }
+    Ok(total)
+}
+
 impl Stored {
-    fn charge(&self) -> Result<Charge> {
+    fn record(&self) -> Result<(Option<Nonce>, Record)> {
+        let (nonce, terms) = match (&self.nonce, &self.terms) {
+            (None, None) => return Ok((None, Record::Charge(self.charge_of_format_1()?))),
+            (Some(nonce), Some(terms)) => (nonce.parse::<Nonce>()?, terms),
+            _ => return Err(Error::input("nonce and terms come together".into())),
+        };
+        if self.mechanism == STATEMENT {
+            let amounts = (self.epsilon.as_str(), self.delta.as_str(), &self.rho);
+            if amounts != ("0e0", "0e0", &None) || self.basis != Basis::Declared.name() {
+                return Err(Error::input("a statement has no amounts".into()));
+            }
+            let adopts = terms::adoption(terms)?;
+            return Ok((Some(nonce), Record::Adoption { adopts }));
+        }
+        let amounts = terms::Amounts {
+            mechanism: self.mechanism.parse::<Mechanism>()?,
+            epsilon: stored_number(&self.epsilon)?,
+            delta: stored_number(&self.delta)?,
+            rho: self.rho.as_deref().map(stored_number).transpose()?,
+            basis: self.basis.parse::<Basis>()?,
+        };
+        let charge = terms::charge(&amounts, terms)?;
+        Ok((Some(nonce), Record::Charge(charge)))
+    }
+
+    fn charge_of_format_1(&self) -> Result<Charge> {
         let rho = self.rho.as_deref().map(stored_number).transpose()?;
+        let mechanism = self.mechanism.parse::<Mechanism>()?;
+        if mechanism == Mechanism::Series {
+            return Err(Error::input("format 1 has no series".into()));
+        }
         Charge::new(
-            self.mechanism.parse::<Mechanism>()?,
+            mechanism,
             stored_number(&self.epsilon)?,
             stored_number(&self.delta)?,
             rho,
-            self.basis.parse::<Basis>()?,
+            Claim::not_stated(self.basis.parse::<Basis>()?),
         )
     }
 }

@@ -1,6 +1,7 @@
 //! A ledger in memory, for tests and audits.
 
 use super::history::{History, check_name, unknown};
+use super::nonce::Nonce;
 use super::{Account, Budget, Charge, Charges, Error, Receipt, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +24,7 @@ impl NotDurable {
             return Err(Error::AlreadyInitialised {
                 file: name().into(),
                 dataset: dataset.into(),
-                budget: history.budget().clone(),
+                budget: Box::new(history.budget()),
             });
         }
         let history = History::new(dataset, budget);
@@ -42,7 +43,7 @@ impl Charges for NotDurable {
         let Some(history) = self.histories.get_mut(dataset) else {
             return Err(self.unknown(dataset));
         };
-        let entry = history.admit(charge)?;
+        let entry = history.admit(charge, Nonce::draw()?)?;
         let receipt = Receipt::new(history, &entry, false);
         history.push(entry);
         Ok(receipt)

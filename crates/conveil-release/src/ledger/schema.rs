@@ -6,12 +6,11 @@ use rusqlite::Connection;
 
 /// Marks the file as a ledger ("CnvL").
 const APPLICATION_ID: i64 = 0x436e_764c;
-/// The format that this version reads and writes.
-pub(super) const VERSION: i64 = 1;
+/// The format that this version writes; it reads 1 too.
+pub(super) const VERSION: i64 = 2;
 
-/// Every object of the schema: its name, and the statement that makes it, which SQLite keeps word for word.
-/// The triggers are a second line of defence: an honest tool with a mistake cannot rewrite history.
-const OBJECTS: [(&str, &str); 8] = [
+/// The tables of format 1, which have no terms: a file of that format is brought to the present one by its next entry.
+const TABLES_1: [(&str, &str); 2] = [
     (
         "budgets",
         "CREATE TABLE budgets (dataset TEXT NOT NULL PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL, composition TEXT NOT NULL, genesis TEXT NOT NULL) STRICT, WITHOUT ROWID",
@@ -19,6 +18,19 @@ const OBJECTS: [(&str, &str); 8] = [
     (
         "charges",
         "CREATE TABLE charges (dataset TEXT NOT NULL, id INTEGER NOT NULL, day TEXT NOT NULL, mechanism TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT, basis TEXT NOT NULL, head TEXT NOT NULL, PRIMARY KEY (dataset, id)) STRICT, WITHOUT ROWID",
+    ),
+];
+
+/// Every object of the schema: its name, and the statement that makes it, which SQLite keeps word for word.
+/// The triggers are a second line of defence: an honest tool with a mistake cannot rewrite history.
+const OBJECTS: [(&str, &str); 8] = [
+    (
+        "budgets",
+        "CREATE TABLE budgets (dataset TEXT NOT NULL PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL, composition TEXT NOT NULL, genesis TEXT NOT NULL, terms TEXT) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "charges",
+        "CREATE TABLE charges (dataset TEXT NOT NULL, id INTEGER NOT NULL, day TEXT NOT NULL, mechanism TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT, basis TEXT NOT NULL, head TEXT NOT NULL, nonce TEXT, terms TEXT, PRIMARY KEY (dataset, id)) STRICT, WITHOUT ROWID",
     ),
     (
         "budgets_stay_once",
@@ -63,7 +75,27 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", VERSION)
 }
 
-/// Refuses a file that is not a ledger of this version, tables and triggers word for word.
+/// Adds the columns of this format to a file of an older one, inside the caller's transaction. Rows stay as they are.
+pub(super) fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
+    if version(connection)? == VERSION {
+        return Ok(());
+    }
+    for statement in [
+        "ALTER TABLE budgets ADD COLUMN terms TEXT",
+        "ALTER TABLE charges ADD COLUMN nonce TEXT",
+        "ALTER TABLE charges ADD COLUMN terms TEXT",
+    ] {
+        connection.execute(statement, [])?;
+    }
+    connection.pragma_update(None, "user_version", VERSION)
+}
+
+/// The file's format.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    pragma(connection, "user_version")
+}
+
+/// Refuses a file that is not a ledger of a format that this version reads, tables and triggers word for word.
 pub(super) fn check(connection: &Connection, place: &Place) -> Result<()> {
     let not = |why: String| place.not_a_ledger(why);
     let read = |error| place.failed(&error);
@@ -73,15 +105,21 @@ pub(super) fn check(connection: &Connection, place: &Place) -> Result<()> {
     if pragma(connection, "application_id").map_err(read)? != APPLICATION_ID {
         return Err(not("it is a database of something else".into()));
     }
-    let found = pragma(connection, "user_version").map_err(read)?;
-    if found != VERSION {
+    let found = version(connection).map_err(read)?;
+    if !(1..=VERSION).contains(&found) {
         return Err(Error::Version {
             file: place.file.clone(),
             found,
             supported: VERSION,
         });
     }
-    let mut expected: Vec<(String, String)> = OBJECTS.map(|(n, s)| (n.into(), s.into())).into();
+    let of_format = |(name, now): (&str, &str)| -> (String, String) {
+        let old = TABLES_1
+            .iter()
+            .find(|(table, _)| found == 1 && *table == name);
+        (name.into(), old.map_or(now, |(_, then)| then).into())
+    };
+    let mut expected: Vec<(String, String)> = OBJECTS.map(of_format).into();
     let mut objects = objects(connection).map_err(read)?;
     expected.sort();
     objects.sort();

@@ -1,0 +1,225 @@
+//! Ledgers of format 1 stay readable, their heads verify, and the curator can state what they left open; a restored copy
+//! never grows the same head again.
+
+mod neighbours;
+mod scratch;
+
+use conveil_release::ledger::{
+    Basis, Budget, Charge, Charges, Error, Head, Holds, Ledger, Relation, Scope,
+};
+use neighbours::{between, everywhere};
+use rusqlite::Connection;
+use scratch::Scratch;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+const NAME: &str = "loads-2025";
+
+fn hash(fields: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for field in fields {
+        hasher.update((field.len() as u64).to_be_bytes());
+        hasher.update(field);
+    }
+    hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// A ledger as format 1 wrote it: a budget of 3, and charges of 0.5 (certificate) and 0.25 (sampled). Its heads.
+fn of_format_1(path: &Path) -> Vec<String> {
+    let file = Connection::open(path).unwrap();
+    for statement in [
+        "CREATE TABLE budgets (dataset TEXT NOT NULL PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL, composition TEXT NOT NULL, genesis TEXT NOT NULL) STRICT, WITHOUT ROWID",
+        "CREATE TABLE charges (dataset TEXT NOT NULL, id INTEGER NOT NULL, day TEXT NOT NULL, mechanism TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT, basis TEXT NOT NULL, head TEXT NOT NULL, PRIMARY KEY (dataset, id)) STRICT, WITHOUT ROWID",
+        "CREATE TRIGGER budgets_stay_once BEFORE INSERT ON budgets WHEN EXISTS (SELECT 1 FROM budgets WHERE dataset = new.dataset) BEGIN SELECT RAISE(ABORT, 'a budget is fixed once'); END",
+        "CREATE TRIGGER budgets_stay_updated BEFORE UPDATE ON budgets BEGIN SELECT RAISE(ABORT, 'a budget is fixed once'); END",
+        "CREATE TRIGGER budgets_stay_deleted BEFORE DELETE ON budgets BEGIN SELECT RAISE(ABORT, 'a budget is fixed once'); END",
+        "CREATE TRIGGER charges_append BEFORE INSERT ON charges WHEN new.id <> 1 + (SELECT count(*) FROM charges WHERE dataset = new.dataset) BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END",
+        "CREATE TRIGGER charges_stay_updated BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END",
+        "CREATE TRIGGER charges_stay_deleted BEFORE DELETE ON charges BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END",
+    ] {
+        file.execute(statement, []).unwrap();
+    }
+    file.execute_batch("PRAGMA application_id = 1131312716; PRAGMA user_version = 1")
+        .unwrap();
+    let mut heads = vec![hash(&[
+        "conveil ledger 1 budget",
+        NAME,
+        "3e0",
+        "0e0",
+        "basic",
+    ])];
+    let budget = "INSERT INTO budgets VALUES (?, '3e0', '0e0', 'basic', ?)";
+    file.execute(budget, (NAME, &heads[0])).unwrap();
+    for (i, (epsilon, basis)) in [("5e-1", "certificate"), ("2.5e-1", "declared")]
+        .iter()
+        .enumerate()
+    {
+        let (id, before) = ((i + 1).to_string(), heads[i].clone());
+        let day = "2025-12-31";
+        let kind = "conveil ledger 1 charge";
+        let head = hash(&[
+            kind, &before, NAME, &id, day, "laplace", epsilon, "0e0", "", basis,
+        ]);
+        let row = "INSERT INTO charges VALUES (?, ?, ?, 'laplace', ?, '0e0', NULL, ?, ?)";
+        file.execute(row, (NAME, i as i64 + 1, day, epsilon, basis, &head))
+            .unwrap();
+        heads.push(head);
+    }
+    heads
+}
+
+fn scope() -> Scope {
+    Scope {
+        neighbourhood: between(Relation::OneEntry { alpha: 10.0 }),
+        holds: Holds::Everywhere,
+    }
+}
+
+fn release(epsilon: f64) -> Charge {
+    let neighbourhood = scope().neighbourhood;
+    Charge::laplace(epsilon, &everywhere(neighbourhood)).unwrap()
+}
+
+#[test]
+fn heads_of_format_1_still_verify() {
+    let scratch = Scratch::fast();
+    let path = scratch.file("old.sqlite");
+    let heads = of_format_1(&path);
+    let before = std::fs::read(&path).unwrap();
+    let ledger = Ledger::open_read_only(&path).unwrap();
+    for head in &heads {
+        let head: Head = head.parse().unwrap();
+        ledger.verify(Some((NAME, &head))).unwrap();
+    }
+    let account = ledger.account(NAME).unwrap();
+    assert_eq!((account.charges, account.fits), (2, 0.0));
+    assert!(account.spent.is_none());
+    let shown = account.to_string();
+    assert!(
+        shown.contains("between  not stated: `conveil ledger adopt` states it"),
+        "{shown}"
+    );
+    assert!(shown.contains("spent    not bounded"), "{shown}");
+    assert_eq!(ledger.export(None).unwrap().lines().count(), 3);
+    drop(ledger);
+    assert!(
+        std::fs::read(&path).unwrap() == before,
+        "reading changes nothing"
+    );
+}
+
+#[test]
+fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
+    let scratch = Scratch::fast();
+    let path = scratch.file("old.sqlite");
+    let heads = of_format_1(&path);
+    let mut ledger = Ledger::open(&path).unwrap();
+    let old = ledger.export(None).unwrap();
+    // Until it is stated nothing can be charged, and the line to write is told.
+    let error = ledger.charge(NAME, &release(0.1)).unwrap_err();
+    assert!(matches!(error, Error::NotStated { .. }), "{error}");
+    let line = "conveil ledger adopt LEDGER --dataset loads-2025 --adjacency one-entry --alpha 10 --unit 'MW' --numbers 17 --called 'demand'";
+    assert!(error.to_string().contains(line), "{error}");
+    // One charge first: the budget is about the same, the other charge stays open.
+    let account = ledger.adopt(NAME, &scope(), Some(&[1])).unwrap();
+    assert_eq!(account.not_bounded.as_ref().unwrap().charge, Some(2));
+    let error = ledger.charge(NAME, &release(0.1)).unwrap_err();
+    assert!(error.to_string().contains("--charges 2"), "{error}");
+    assert!(ledger.adopt(NAME, &scope(), Some(&[1])).is_err(), "once");
+    let account = ledger.adopt(NAME, &scope(), None).unwrap();
+    assert_eq!(account.charges, 2, "statements are no charges");
+    assert_eq!(account.spent.unwrap().epsilon.up(), 0.75);
+    assert_eq!(
+        account.basis,
+        Some(Basis::Declared),
+        "a certificate no more"
+    );
+    assert!(
+        ledger.adopt(NAME, &scope(), None).is_err(),
+        "nothing is open"
+    );
+    ledger.charge(NAME, &release(2.25)).unwrap();
+    assert!(
+        ledger
+            .charge(NAME, &release(1e-9))
+            .unwrap_err()
+            .is_over_budget()
+    );
+    // What stood there stands there still, and every old head is in the history.
+    let (now, all) = (ledger.export(None).unwrap(), Ledger::open(&path).unwrap());
+    let json = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    for (then, now) in old.lines().zip(now.lines()) {
+        assert_eq!(json(then)["head"], json(now)["head"]);
+        assert_eq!(json(then)["charge"], json(now)["charge"]);
+    }
+    assert_eq!(now.lines().count(), 6);
+    assert!(
+        now.contains("\"statement\"") && now.contains("\"adopts\""),
+        "{now}"
+    );
+    for head in &heads {
+        all.verify(Some((NAME, &head.parse().unwrap()))).unwrap();
+    }
+    // A new dataset beside it.
+    let budget = Budget::new(1.0, 0.0, &scope().neighbourhood).unwrap();
+    Ledger::init(&path, "loads-2026", &budget).unwrap();
+    assert_eq!(Ledger::open(&path).unwrap().accounts().unwrap().len(), 2);
+}
+
+/// The tables of a ledger that was brought to the present format are, word for word, those of a new one.
+#[test]
+fn an_upgraded_file_has_the_schema_of_a_new_one() {
+    let scratch = Scratch::fast();
+    let (old, new) = (scratch.file("old.sqlite"), scratch.file("new.sqlite"));
+    of_format_1(&old);
+    let budget = Budget::new(1.0, 0.0, &scope().neighbourhood).unwrap();
+    Ledger::init(&old, "loads-2026", &budget).unwrap();
+    Ledger::init(&new, "loads-2026", &budget).unwrap();
+    let [old, new] = [old, new].map(|path| {
+        let file = Connection::open(path).unwrap();
+        let mut rows = file
+            .prepare("SELECT name, sql FROM sqlite_schema ORDER BY name")
+            .unwrap();
+        let rows = rows
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
+        rows.collect::<Result<Vec<(String, Option<String>)>, _>>()
+            .unwrap()
+    });
+    assert_eq!(old, new);
+}
+
+/// Copy the file, charge, put the copy back, charge again: the first head is in no history any more, and is missed.
+#[test]
+fn a_restored_copy_never_grows_the_same_head() {
+    let scratch = Scratch::fast();
+    let (path, copy) = (scratch.file("b.sqlite"), scratch.file("copy.sqlite"));
+    let budget = Budget::new(1.0, 0.0, &scope().neighbourhood).unwrap();
+    let mut ledger = Ledger::init(&path, NAME, &budget).unwrap();
+    let kept = ledger.charge(NAME, &release(0.1)).unwrap();
+    drop(ledger);
+    std::fs::copy(&path, &copy).unwrap();
+    let first = Ledger::open(&path)
+        .unwrap()
+        .charge(NAME, &release(0.5))
+        .unwrap();
+    std::fs::copy(&copy, &path).unwrap();
+    let second = Ledger::open(&path)
+        .unwrap()
+        .charge(NAME, &release(0.5))
+        .unwrap();
+    assert_eq!(first.id(), second.id());
+    assert_ne!(first.head(), second.head());
+    let ledger = Ledger::open(&path).unwrap();
+    ledger.verify(Some((NAME, second.head()))).unwrap();
+    ledger.verify(Some((NAME, kept.head()))).unwrap();
+    let missed = ledger.verify(Some((NAME, first.head()))).unwrap_err();
+    assert!(
+        missed.to_string().contains("an old copy was put back"),
+        "{missed}"
+    );
+}
