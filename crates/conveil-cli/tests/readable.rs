@@ -89,6 +89,18 @@ fn what_does_not_show_reaches_no_card() {
     }
 }
 
+/// What a budget is about.
+const BETWEEN: [&str; 8] = [
+    "--adjacency",
+    "one-entry",
+    "--alpha",
+    "1",
+    "--numbers",
+    "2",
+    "--called",
+    "demand",
+];
+
 #[test]
 fn a_dataset_of_a_ledger_has_a_name_that_shows() {
     let place = directory("readable-ledger");
@@ -102,6 +114,7 @@ fn a_dataset_of_a_ledger_has_a_name_that_shows() {
             "--epsilon",
             "1",
         ];
+        let words = [&words[..], &BETWEEN].concat();
         let (code, stdout, stderr) = ended(&place, &words);
         assert_eq!(code, 2, "{name:?}: {stdout}{stderr}");
         assert!(is_plain(&stdout) && is_plain(&stderr), "{stderr:?}");
@@ -117,6 +130,7 @@ fn a_dataset_of_a_ledger_has_a_name_that_shows() {
         "--epsilon",
         "1",
     ];
+    let words = [&words[..], &BETWEEN].concat();
     let (code, _, stderr) = ended(&place, &words);
     assert_eq!(code, 2);
     assert!(stderr.len() < 10_000, "{}", stderr.len());
