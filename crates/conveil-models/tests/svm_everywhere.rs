@@ -106,3 +106,63 @@ fn every_dataset_has_an_answer() {
         &failures[..failures.len().min(5)]
     );
 }
+
+/// Classes that overlap, with a weak regulariser: a little complementarity on each of many records moves the weights far.
+/// One dataset of 200 000 records and a few smaller ones; with CONVEIL_FULL=1, a thousand each of 10², 10³ and 10⁴
+/// records, dozens of 10⁵, some of 10⁶.
+#[test]
+fn overlapping_classes_have_an_answer_however_many_records() {
+    let sizes: &[(usize, usize)] = match std::env::var_os("CONVEIL_FULL") {
+        None => &[(100, 30), (1_000, 12), (10_000, 3), (200_000, 1)],
+        Some(_) => &[
+            (100, 1_000),
+            (1_000, 1_000),
+            (10_000, 1_000),
+            (100_000, 36),
+            (200_000, 6),
+            (1_000_000, 3),
+        ],
+    };
+    let mut failures = Vec::new();
+    for &(count, datasets) in sizes {
+        for i in 0..datasets {
+            let mut sampler = Sampler::new(0x0E71A9, (count + i) as u64);
+            // The first of each size has five features, λ = 0.001 and no difference between the classes.
+            let (features, lambda, apart) = match i {
+                0 => (5, 1e-3, 0.0),
+                _ => (
+                    1 + (6.0 * sampler.uniform()) as usize,
+                    10f64.powf(-5.0 * sampler.uniform()),
+                    [0.0, 0.01, 0.1, 0.5][i % 4],
+                ),
+            };
+            let names = (0..features).map(|j| Feature::within(&format!("x{j}"), -1.0, 1.0));
+            let svm = Svm::of(count, names.collect())
+                .lambda(lambda)
+                .build()
+                .unwrap();
+            let strategy = [Strategy::Program, Strategy::Output][i % 2];
+            let plan = Plan::new(&svm, ask(&svm, strategy)).unwrap();
+            let labels: Vec<bool> = (0..count).map(|_| sampler.uniform() < 0.5).collect();
+            let values: Vec<Vec<f64>> = (labels.iter())
+                .map(|label| {
+                    let centre = if *label { apart } else { -apart };
+                    let mut value = || (centre + 0.3 * sampler.unit_normal()).clamp(-1.0, 1.0);
+                    (0..features).map(|_| value()).collect()
+                })
+                .collect();
+            let theta = svm.dataset(&values, &labels).unwrap();
+            if let Err(why) = answered(&plan, &theta) {
+                failures.push(format!(
+                    "{count}, {features}, {lambda:.1e}, {apart}, {i}: {why}"
+                ));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} such as {:?}",
+        failures.len(),
+        &failures[..failures.len().min(5)]
+    );
+}

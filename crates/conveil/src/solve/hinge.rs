@@ -61,10 +61,10 @@ const BLOCK: usize = 256;
 const PART: usize = 32;
 
 /// Steps at most.
-const STEPS: u32 = 100;
+const STEPS: u32 = 200;
 
-/// Steps without a better gap before the best point is taken.
-const PATIENCE: u32 = 8;
+/// Steps without a better gap before the best point is taken. While the path is followed the gap may rise for a while.
+const PATIENCE: u32 = 30;
 
 impl HingeProblem {
     /// Rows of R.

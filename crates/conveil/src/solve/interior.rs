@@ -1,6 +1,11 @@
 //! The interior-point step of a sum of hinges: a predictor and a corrector on the margins, everything but w eliminated.
+//!
+//! Where classes overlap and the regulariser is weak, a little complementarity on each of many records moves w far, and
+//! steps that keep all of them positive become short. Then the path is followed in w alone: at a given w and mean
+//! complementarity μ the best s, ξ and α of a hinge are known in closed form, and what is left is a smooth convex
+//! function of w, on which Newton's method with a line search arrives from anywhere.
 
-use super::hinge::{Factor, HingeProblem, axpy, times};
+use super::hinge::{Factor, HingeProblem, axpy, dot, times};
 
 /// The share of the way to the boundary that a step takes.
 const FRACTION: f64 = 0.995;
@@ -10,6 +15,15 @@ const SLOW: f64 = 0.5;
 
 /// What such a step aims at, as a share of the complementarity.
 const CENTRED: f64 = 0.1;
+
+/// A step that still leaves more than this share is not taken: the path is followed in w alone.
+const STUCK: f64 = 0.8;
+
+/// The next complementarity on the path, once w is near its point there.
+const SHRINK: f64 = 0.1;
+
+/// A line search ends where the slope is this share of what it was, or after so many halvings.
+const FLAT: (f64, u32) = (0.3, 20);
 
 /// The iterate.
 pub(super) struct Point {
@@ -110,6 +124,10 @@ impl Point {
             if !(left <= after(&plain, farther)) {
                 (step, reach) = (plain, farther);
             }
+            if !(after(&step, reach) < STUCK * mu) {
+                self.follow(problem, &newton, mu);
+                return Some(());
+            }
         }
         if !(reach > 1e-12) {
             return None;
@@ -118,12 +136,57 @@ impl Point {
         axpy(&mut self.alpha, reach, &step.alpha);
         axpy(&mut self.slack, reach, &step.slack);
         axpy(&mut self.surplus, reach, &step.surplus);
-        // α stays strictly inside (0, c) whatever rounding does.
+        self.keep_inside(problem);
+        Some(())
+    }
+
+    /// α stays strictly inside (0, c) whatever rounding does.
+    fn keep_inside(&mut self, problem: &HingeProblem) {
         for (alpha, hinge) in self.alpha.iter_mut().zip(&problem.hinges) {
             let edge = 1e-16 * hinge.cost;
             *alpha = alpha.clamp(edge, hinge.cost - 2.0 * edge);
         }
-        Some(())
+    }
+
+    /// A Newton step in w towards the point of the path at μ, or at a smaller one where w is near; everything else by
+    /// closed form.
+    fn follow(&mut self, problem: &HingeProblem, newton: &Newton, mu: f64) {
+        // The squared Newton decrement of the objective with its barrier, in units of μ: below 1 it falls quadratically.
+        let towards = newton.factor.solve(&newton.residual);
+        let is_near = dot(&towards, &newton.residual) < mu;
+        let mu = if is_near { SHRINK * mu } else { mu };
+        let m = self.alpha.len();
+        let first: Vec<f64> = (0..m)
+            .map(|k| mu - self.alpha[k] * self.surplus[k])
+            .collect();
+        let second: Vec<f64> = (0..m)
+            .map(|k| mu - newton.beta[k] * self.slack[k])
+            .collect();
+        let step = newton.direction(self, problem, &first, &second).w;
+        let (margins, moved) = (problem.margins(&self.w), problem.margins(&step));
+        let bend = times(&problem.p, &step);
+        let slope_at_rest = dot(&bend, &self.w) + dot(&problem.q, &step);
+        let curvature = dot(&bend, &step);
+        let slope = |share: f64| {
+            let pull = problem.hinges.iter().map(|h| {
+                let surplus = (margins[h.row] - h.target) + share * moved[h.row];
+                mu / centred(h.cost, surplus, mu).surplus * moved[h.row]
+            });
+            slope_at_rest + share * curvature - pull.sum::<f64>()
+        };
+        let share = flat_point(slope);
+        axpy(&mut self.w, share, &step);
+        for (k, h) in problem.hinges.iter().enumerate() {
+            let best = centred(
+                h.cost,
+                (margins[h.row] - h.target) + share * moved[h.row],
+                mu,
+            );
+            self.slack[k] = best.slack;
+            self.surplus[k] = best.surplus;
+            self.alpha[k] = mu / best.surplus;
+        }
+        self.keep_inside(problem);
     }
 
     /// How far a direction can be followed, at most 1/FRACTION.
@@ -142,6 +205,56 @@ impl Point {
         }
         reach
     }
+}
+
+/// s and ξ of one hinge on the path.
+struct Centred {
+    slack: f64,
+    surplus: f64,
+}
+
+/// μ/ξ + μ/s = c with ξ − s = `over`: the roots of c·s² + (c·over − 2μ)s = μ·over, without cancellation.
+fn centred(c: f64, over: f64, mu: f64) -> Centred {
+    let lead = c * over.abs();
+    let root = lead.hypot(2.0 * mu);
+    let large = (2.0 * mu + root + lead) / (2.0 * c);
+    let small = (2.0 * mu + 4.0 * mu * mu / (root + lead)) / (2.0 * c);
+    match over > 0.0 {
+        true => Centred {
+            slack: small,
+            surplus: large,
+        },
+        false => Centred {
+            slack: large,
+            surplus: small,
+        },
+    }
+}
+
+/// A share of a step, at most 1, at which a rising slope is nearly 0; 0 where the step leads uphill.
+fn flat_point(slope: impl Fn(f64) -> f64) -> f64 {
+    let start = slope(0.0);
+    if !(start < 0.0) {
+        return 0.0;
+    }
+    let (mut low, mut high, mut share) = (0.0, f64::INFINITY, 1.0);
+    for _ in 0..FLAT.1 {
+        let here = slope(share);
+        if here.abs() <= FLAT.0 * start.abs() || (here < 0.0 && high.is_infinite()) {
+            break;
+        }
+        if here < 0.0 {
+            low = share;
+        } else {
+            high = share;
+        }
+        share = if low == 0.0 {
+            FLAT.0 * high
+        } else {
+            0.5 * (low + high)
+        };
+    }
+    share
 }
 
 /// The linearised conditions at a point, everything but w eliminated.
