@@ -190,6 +190,10 @@ impl Failure {
             Error::NotAttainable(_) => {
                 "\n  help: what can change this: epsilon, eta, the universe, the constraints".into()
             }
+            stalled if stalled.is_a_stall() => {
+                "\n  help: it is not the size of the numbers: the same constraint in power cones of three entries is solved more closely, and fewer samples, or a method without them, pose fewer cones"
+                    .into()
+            }
             Error::Numerical(_) | Error::Inaccurate { .. } => {
                 "\n  help: numbers of very different sizes are hard to solve: limits or bounds that stand for none (1e9, say), costs far larger or smaller than the others, or data far from the public values; cut them to sizes that can occur, or choose other units"
                     .into()
@@ -234,5 +238,27 @@ mod tests {
         assert_eq!(failure.exit_code(), 6);
         let said = "s.toml: the solver failed: no answer\n  help: numbers of very different sizes";
         assert!(failure.to_string().starts_with(said), "{failure}");
+    }
+
+    /// A solve of generalised power cones, many of them under scenarios: the numbers are of order one, and the solver stalls.
+    #[test]
+    fn a_stall_on_generalised_power_cones_is_not_blamed_on_the_numbers() {
+        let mut m = conveil::program::Builder::new();
+        let x = m.variable("x", 3);
+        m.minimize(x.at(0));
+        let cone = conveil::program::Cone::GeneralizedPower(vec![0.5, 0.5], 1);
+        m.cone("mean", cone, x.entries());
+        let program = m.build().unwrap();
+        let stalled = conveil::solve::Outcome::Failed("InsufficientProgress".into());
+        let error = stalled.into_solution(&program, 1e-7).unwrap_err();
+        let failure = Failure::engine("s.toml", &error);
+        assert_eq!(failure.exit_code(), 6);
+        let said = failure.to_string();
+        assert!(said.contains("steps become too short"), "{said}");
+        assert!(
+            said.contains("help: it is not the size of the numbers"),
+            "{said}"
+        );
+        assert!(!said.contains("numbers of very different sizes"), "{said}");
     }
 }

@@ -136,7 +136,7 @@ fn overlapping_classes_have_an_answer_however_many_records() {
                     [0.0, 0.01, 0.1, 0.5][i % 4],
                 ),
             };
-            let names = (0..features).map(|j| Feature::within(&format!("x{j}"), -1.0, 1.0));
+            let names = (0..features).map(|j| Feature::within(format!("x{j}"), -1.0, 1.0));
             let svm = Svm::of(count, names.collect())
                 .lambda(lambda)
                 .build()

@@ -53,6 +53,9 @@ pub enum Error {
     Cancelled,
 }
 
+/// What is known of a solver that stops too early on these cones.
+const STALLS: &str = "on generalised power cones the conic solver's steps become too short before it is close enough";
+
 impl From<crate::noise::NoiseError> for Error {
     fn from(e: crate::noise::NoiseError) -> Self {
         Error::Input(e.to_string())
@@ -74,6 +77,16 @@ impl Error {
             why: why.into(),
             instead: instead.into(),
         }
+    }
+
+    /// A failed solve of a program with generalised power cones: it is the solver that stalls, whatever the numbers are.
+    pub(crate) fn stalled(what: impl std::fmt::Display) -> Self {
+        Error::Numerical(format!("{what}; {STALLS}"))
+    }
+
+    /// Whether the solver is known to stall on cones of this program.
+    pub fn is_a_stall(&self) -> bool {
+        matches!(self, Error::Numerical(message) if message.ends_with(STALLS))
     }
 
     /// The command line's exit code for this error.

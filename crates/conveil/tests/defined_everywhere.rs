@@ -115,3 +115,59 @@ fn a_record_without_a_slack_is_refused_whatever_its_coefficients() {
     let refusal = Plan::new(&map, ask).unwrap_err().to_string();
     assert!(refusal.contains("no slack variable"), "{refusal}");
 }
+
+/// Stocks with a public upper bound, at prices between these.
+fn stocks(low: f64, high: f64) -> AffineMap {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let prices = [0, 1].map(|j| m.parameter_within(&format!("price {j}"), low, high));
+    m.minimize(prices[0] * x.at(0) + prices[1] * x.at(1));
+    m.at_most("need", 4.0, x.sum());
+    for j in 0..2 {
+        m.between(&format!("stock {j}"), 0.0, x.at(j), 6.0);
+    }
+    m.build_map().unwrap()
+}
+
+/// At a price of 0 no decision carries the noise; that the public bounds end there is no reason to refuse the rest.
+#[test]
+fn a_radius_is_planned_whatever_the_bounds_of_its_prices_end_at() {
+    for (low, high) in [(-1.0, 6.0), (1e-9, 6.0), (0.0, 6.0)] {
+        let map = stocks(low, high);
+        let plan = Plan::new(&map, blend_ask(Adjacency::one_entry(0.2)));
+        let plan = plan.unwrap_or_else(|e| panic!("[{low}, {high}]: {e}"));
+        assert!(!plan.guarantee().is_defined_everywhere());
+        assert!(plan.released().at(&[2.0, 3.0]).is_ok());
+    }
+}
+
+/// The certificate says that the set is public, and so does what is said of the fit.
+#[test]
+fn a_private_cost_does_not_make_the_feasible_set_private() {
+    let map = blend();
+    let plan = Plan::new(&map, blend_ask(Adjacency::one_entry(0.2))).unwrap();
+    let basis = plan.guarantee().basis().statement().to_string();
+    assert!(basis.contains("the feasible set is public"), "{basis}");
+    let fit = conveil::plan::fit(&plan).unwrap().to_string();
+    assert!(fit.contains("the feasible set is public"), "{fit}");
+    assert!(!fit.contains("the feasible set is private"), "{fit}");
+}
+
+/// The scenario theorem is about one optimum, and the promise says so where it stands.
+#[test]
+fn a_scenario_promise_names_its_unique_optimum() {
+    let map = grid();
+    let wish = |method| conveil::chance::Feasibility::eta(0.3).method(method);
+    let text = |method| {
+        let ask = cost_ask(30.0).feasibility(wish(method));
+        let ask = ask.declared(0.01, "a study of the text");
+        Plan::new(&map, ask).unwrap().guarantee().feasibility_text()
+    };
+    let scenario = text(conveil::chance::Choice::Scenario);
+    assert!(
+        scenario.contains("assumes that the optimum is unique"),
+        "{scenario}"
+    );
+    let exact = text(conveil::chance::Choice::MassBox);
+    assert!(!exact.contains("unique"), "{exact}");
+}

@@ -68,6 +68,12 @@ impl Budget {
         }
     }
 
+    /// Whether a line is about the optimum of a sampled program, which must then be one point (M5c).
+    pub(crate) fn assumes_one_optimum(&self) -> bool {
+        let scenario = super::Choice::Scenario.name();
+        self.lines.iter().any(|line| line.method == scenario)
+    }
+
     /// The confidence of the certified probability: 1 − Σβ.
     pub fn confidence(&self) -> f64 {
         1.0 - self

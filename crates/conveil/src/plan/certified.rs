@@ -17,6 +17,18 @@ const SHARE: f64 = 5e-4;
 /// The public tolerance leaves this much room above what a public dataset needed.
 const ROOM: f64 = 4.0;
 
+/// The public tolerance on a value is at least this share of the numbers that are added up to it at public data: some
+/// data are harder to solve than any that a plan tries. It is always counted, since noise that depended on whether it
+/// was needed would tell.
+const LOOSE: f64 = 3e-8;
+
+/// Below this share of what costs and limits make of each other, what neighbours move is hard to solve to on some data,
+/// and the plan warns. So it does where public data needed more than twice the usual tolerance.
+const STRAINED: f64 = 1e-5;
+
+/// A plan is refused where the solver's tolerance would be more than this share of the sensitivity.
+const TOO_LARGE: f64 = 0.5;
+
 /// A certificate that was built.
 pub(super) enum Certified {
     Envelope(Box<Envelope>),
@@ -59,6 +71,23 @@ impl Certified {
         }
     }
 
+    /// What one unit of the objective is in T⁻¹ times the answer; 0 where the answer is no value.
+    fn unit(&self) -> f64 {
+        match self {
+            Certified::Envelope(envelope) => envelope.unit(),
+            Certified::Radius(radius) => radius.unit(),
+            Certified::StrongConvexity(_) | Certified::Erm(_) => 0.0,
+        }
+    }
+
+    /// What the tolerance is at least, where the objectives' terms are of this size.
+    fn loose(&self, size: f64) -> f64 {
+        match self {
+            Certified::Envelope(_) | Certified::Radius(_) => LOOSE * size,
+            Certified::StrongConvexity(_) | Certified::Erm(_) => 0.0,
+        }
+    }
+
     fn precision(&self, tolerance: f64) -> Precision {
         let (measure, known) = match self {
             Certified::Envelope(envelope) => (Measure::Value, envelope.known()),
@@ -72,6 +101,7 @@ impl Certified {
         Precision {
             measure,
             tolerance,
+            aim: self.usual_tolerance().min(tolerance),
             known,
             inside: None,
         }
@@ -115,34 +145,64 @@ impl<'m> Skeleton<'m> {
         let public = certified.public_data(&*self.map);
         let mut tolerance = certified.usual_tolerance();
         let bare = certified.certificate().bound();
-        // The noise depends on the tolerance, and how well a public dataset is solved on the noise: twice is enough.
-        for last in [false, true] {
+        // The noise depends on the tolerance, and how well a public dataset is solved on the noise: a few times is enough.
+        for last in [false, false, false, true] {
             let counted = certified.clone_with(tolerance);
             let law = self.law_for(ask, privacy, counted.certificate().bound())?;
             let mut released = self.released_under(ask, law, &counted, tolerance)?;
-            let mut error = 0.0f64;
+            let (mut error, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
+            let (mut has_answer, mut obstacle) = (false, None);
             for public in &public {
-                error = error.max(match released.rehearse(public) {
-                    Ok(error) => error,
-                    // With a private cost another dataset may fit where this one does not.
-                    Err(Error::NoiseDoesNotFit(_)) if matches!(counted, Certified::Radius(_)) => {
-                        0.0
+                match released.rehearse(public) {
+                    Ok(found) => {
+                        error = error.max(found.error);
+                        size = size.max(found.size);
+                        limits = limits.max(found.limits);
+                        has_answer = true;
+                    }
+                    // With a private cost another dataset may carry the noise where this one does not: none does at
+                    // a cost of 0.
+                    Err(no @ (Error::NoiseDoesNotFit(_) | Error::Refused { .. }))
+                        if matches!(counted, Certified::Radius(_)) =>
+                    {
+                        obstacle = obstacle.or(Some(no));
                     }
                     Err(other) => return Err(other),
-                });
+                }
+            }
+            if let (false, Some(obstacle)) = (has_answer, obstacle) {
+                return Err(obstacle);
             }
             if !error.is_finite() {
                 return Err(self.unbounded_variable(&released, &public[0], &counted));
             }
-            if ROOM * error <= tolerance || last {
+            let needed = (ROOM * error).max(certified.loose(size));
+            if needed <= tolerance || last {
                 if !(error <= tolerance) {
                     return Err(Error::Numerical(format!(
                         "a solve on public data is proven to within {error:.1e} only, too far for a sensitivity of {bare:.1e}"
                     )));
                 }
+                let total = counted.certificate().bound();
+                if total - bare > TOO_LARGE * total && certified.loose(size) > 0.0 {
+                    return Err(Error::refused(
+                        format!("a certificate by {}", certified.certificate().name()),
+                        format!(
+                            "neighbours move the value by {bare:.1e}, and the numbers that are added up to it are about {size:.1e}: the solver's own error would be most of the sensitivity"
+                        ),
+                        "a larger alpha, narrower public bounds on the data, or limits and costs nearer to the data's size",
+                    ));
+                }
+                let moved = bare / certified.unit();
+                let is_loose = tolerance > 2.0 * certified.usual_tolerance();
+                let is_strained = certified.unit() > 0.0 && (is_loose || moved < STRAINED * limits);
+                let released = match is_strained {
+                    true => released.straining(),
+                    false => released,
+                };
                 return Ok((released, counted));
             }
-            tolerance = ROOM * error;
+            tolerance = tolerance.max(needed);
         }
         Err(Error::Numerical("no tolerance was found".into()))
     }
@@ -183,6 +243,7 @@ impl<'m> Skeleton<'m> {
         .proving(Precision {
             measure: Measure::Value,
             tolerance: f64::INFINITY,
+            aim: f64::INFINITY,
             known: Vec::new(),
             inside: None,
         });

@@ -21,6 +21,8 @@ pub enum Fit {
     NotNeeded,
     /// A or b is private: `explain` answers, for the curator.
     Private,
+    /// The set is public, but what carries the noise is a private cost: `explain` answers, for the curator.
+    PrivateCost,
     /// A constraint that holds with noise is no linear row.
     NotPolyhedral,
     /// There is no feasible point, even without noise: a public fact.
@@ -60,10 +62,13 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
     }
     let map = plan.model();
     let parts = map.private_parts();
-    // A private cost that is released makes the query private as well.
+    // A private cost that is released makes the query private, though the set is public.
     let is_cost = matches!(plan.ask().query, Query::Cost);
-    if parts.a || parts.b || (parts.q && is_cost) {
+    if parts.a || parts.b {
         return Ok(Fit::Private);
+    }
+    if parts.q && is_cost {
+        return Ok(Fit::PrivateCost);
     }
     let own = plan.released().plain().unwrap_or(plan.released());
     let (program, rule) = (own.map().template(), own.rule());
@@ -261,6 +266,10 @@ impl std::fmt::Display for Fit {
             Fit::Private => write!(
                 f,
                 "the feasible set is private: whether the noise fits is for `explain` to say, to the curator"
+            ),
+            Fit::PrivateCost => write!(
+                f,
+                "the feasible set is public, but the released cost is private, and the decision carries the noise through it: whether it fits is for `explain` to say, to the curator"
             ),
             Fit::NotPolyhedral => write!(
                 f,

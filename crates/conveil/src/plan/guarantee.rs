@@ -531,6 +531,9 @@ impl Guarantee {
                 short(confidence, 9)
             );
         }
+        if self.budget.assumes_one_optimum() {
+            text += "; the scenario method assumes that the optimum is unique, or that a rule fixed in advance chooses among several";
+        }
         if !self.witnesses.is_empty() {
             text += &format!(
                 "; feasible means: there are values of {} such that they hold",

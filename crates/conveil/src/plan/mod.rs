@@ -134,6 +134,7 @@ impl<'m> Plan<'m> {
         let guarantee = Guarantee::new(&ask, &released, map, basis, sensitivity).over(universe);
         let own = released.plain().unwrap_or(&released);
         let mut warnings = warnings::collect(map, own.map(), &ask, own);
+        warnings.extend(released.is_strained().then(warnings::strained));
         warnings.extend(bare.and_then(|bare| warnings::solver_share(bare, sensitivity)));
         Ok(Plan {
             model,

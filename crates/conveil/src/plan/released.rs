@@ -11,7 +11,7 @@ use crate::noise::Law;
 use crate::program::{DataMap, Program};
 use crate::risk::Risk;
 use crate::rule::{Endpoints, Lift, Lifted, LocalAnswer, LocalRecourse, RowRule, Rule};
-use crate::sensitivity::{Envelope, Precision, Proven, Solver, interior, refined};
+use crate::sensitivity::{Envelope, Measure, Precision, Proven, Solver, interior, refined};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,8 +19,51 @@ use std::sync::Arc;
 /// Solves around a point that is not proven good enough, at most.
 const REFINEMENTS: usize = 3;
 
+/// A solve around a point: limits farther than `share` of the largest are moved near it (nearer is closer, but may leave
+/// out the optimum; 1 moves none), and the program is posed as it stands or in units of its limits.
+#[derive(Clone, Copy)]
+struct Around {
+    share: f64,
+    posed: Posed,
+}
+
+const fn around(share: f64, posed: Posed) -> Around {
+    Around { share, posed }
+}
+
+/// What is tried in turn.
+const AROUND: [Around; 6] = [
+    around(1.0, Posed::AsItStands),
+    around(1e-9, Posed::AsItStands),
+    around(1e-3, Posed::InUnits),
+    around(1e-6, Posed::InUnits),
+    around(1.0, Posed::InUnits),
+    around(1e-9, Posed::InUnits),
+];
+
+/// How a program is posed to the solver first.
+#[derive(Clone, Copy, PartialEq)]
+enum Posed {
+    AsItStands,
+    /// In units in which its limits and costs are of order one.
+    InUnits,
+}
+
+/// A solve around a point ends the search for a better one where it leaves at most this share of the error.
+const MUCH: f64 = 0.1;
+
 /// The tolerance tried first where a solve must be proven.
 const TIGHT: f64 = 1e-9;
+
+/// What public solves showed.
+pub(super) struct Rehearsed {
+    /// The largest proven error.
+    pub(super) error: f64,
+    /// The size of the numbers that are added up to the objective.
+    pub(super) size: f64,
+    /// What the largest cost would make of the largest limit.
+    pub(super) limits: f64,
+}
 
 /// The released map.
 #[derive(Debug)]
@@ -40,6 +83,8 @@ pub struct ReleasedMap<'m> {
     precision: Option<Precision>,
     /// Every variable without curvature has an interval, at the public datasets.
     bounded: bool,
+    /// Neighbours move the answer very little beside the program's numbers.
+    strained: bool,
     /// The recourse in closed form, where it is local.
     local: Option<LocalRecourse>,
     /// The envelope, and the user's own program for the tie-breaking second solve.
@@ -104,6 +149,7 @@ impl<'m> ReleasedMap<'m> {
             splits: (0..design.splits()).collect(),
             precision: None,
             bounded: true,
+            strained: false,
             envelope: None,
             map,
             query,
@@ -130,21 +176,28 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// Solves at a public dataset: which splits are feasible (for every dataset or for none, under an envelope), how
-    /// good a solve is, a point inside every cone. Returns the proven error.
-    pub(super) fn rehearse(&mut self, theta: &[f64]) -> Result<f64> {
+    /// good a solve is, how large its numbers are, a point inside every cone.
+    pub(super) fn rehearse(&mut self, theta: &[f64]) -> Result<Rehearsed> {
         let program = self.map.at(theta)?;
-        let mut worst = 0.0f64;
+        let (mut worst, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
         let mut feasible = Vec::new();
         let mut obstacle = None;
         if let Some(local) = &self.local {
             let answer = local.decide(&program, (&self.law, self.step), &self.settings)?;
-            return Ok(answer.error);
+            return Ok(Rehearsed {
+                error: answer.error,
+                size: answer.objective.abs(),
+                limits: 0.0,
+            });
         }
         for split in self.splits.clone() {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
                 Outcome::Optimal(solution) => {
-                    let (_, proven) = self.settle(&program, &lifted, solution, (split, None))?;
+                    let (solution, proven) =
+                        self.settle(&program, &lifted, solution, (split, None))?;
+                    size = size.max(size_of_terms(lifted.program(), &solution));
+                    limits = limits.max(size_of_limits(lifted.program()));
                     if let Some(proven) = proven {
                         worst = worst.max(proven.error);
                         self.bounded &= proven.is_bounded;
@@ -177,7 +230,22 @@ impl<'m> ReleasedMap<'m> {
             }
         }
         self.splits = feasible;
-        Ok(worst)
+        Ok(Rehearsed {
+            error: worst,
+            size,
+            limits,
+        })
+    }
+
+    /// Neighbours move the answer so little, beside the program's numbers, that a solve may miss it on some data.
+    pub(super) fn straining(mut self) -> Self {
+        self.strained = true;
+        self
+    }
+
+    /// Whether the plan says so.
+    pub(super) fn is_strained(&self) -> bool {
+        self.strained
     }
 
     /// Whether no solve hangs on a variable without bounds.
@@ -391,22 +459,30 @@ impl<'m> ReleasedMap<'m> {
         };
         let mean = self.design.holds_at_the_mean().then_some(program);
         let lifted_program = lifted.program();
-        let again = |program: Program| {
+        let again = |program: Program, posed: Posed| {
             let near = lifted.with_program(program);
-            match self.solve_lifted(&near, split) {
+            match self.solve_posed(&near, split, posed) {
                 Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => {
                     Some(on_the_equalities(&near, solution, &self.settings))
                 }
                 _ => None,
             }
         };
+        let (as_it_stands, in_units) = (
+            |program: Program| again(program, Posed::AsItStands),
+            |program: Program| again(program, Posed::InUnits),
+        );
         let solver = Solver {
-            solve: &again,
+            solve: &as_it_stands,
+            settings: &self.settings,
+        };
+        let solver_in_units = Solver {
+            solve: &in_units,
             settings: &self.settings,
         };
         let prove = |solution: &Solution| precision.prove(lifted_program, solution, mean, &solver);
         let mut proven = prove(&solution)?;
-        let target = aim.unwrap_or(precision.tolerance);
+        let target = aim.unwrap_or(precision.aim);
         // A point that misses its equations is no decision, whatever is proven of its value.
         let misses = |proven: &Proven| !meets_the_equalities(lifted, &proven.x);
         for _ in 0..REFINEMENTS {
@@ -416,12 +492,36 @@ impl<'m> ReleasedMap<'m> {
             // What is required comes first: a proof in hand is not given up.
             let required = precision.tolerance;
             let rank = |proven: &Proven| (proven.error > required, misses(proven), proven.error);
-            let better = [false, true].into_iter().find_map(|nearby| {
-                let better = refined(lifted_program, &solution, &solver, nearby)?;
-                let better = on_the_equalities(lifted, better, &self.settings);
-                let again = prove(&better).ok()?;
-                (rank(&again) < rank(&proven)).then_some((better, again))
-            });
+            // With curvature the limits need not say how large the point is.
+            let tried = match precision.measure {
+                Measure::Value => &AROUND[..],
+                Measure::Curved(_) => &AROUND[..2],
+            };
+            let mut better: Option<(Solution, Proven)> = None;
+            for around in tried {
+                let solver = match around.posed {
+                    Posed::AsItStands => &solver,
+                    Posed::InUnits => &solver_in_units,
+                };
+                let Some(near) = refined(lifted_program, &solution, solver, around.share) else {
+                    continue;
+                };
+                let near = on_the_equalities(lifted, near, &self.settings);
+                let Ok(again) = prove(&near) else {
+                    continue;
+                };
+                let best = better
+                    .as_ref()
+                    .map_or(rank(&proven), |(_, best)| rank(best));
+                if rank(&again) < best {
+                    // A little better may be all that this way has to give: the next is tried too.
+                    let is_much = again.error <= target.max(MUCH * proven.error);
+                    better = Some((near, again));
+                    if is_much {
+                        break;
+                    }
+                }
+            }
             let Some((better, again)) = better else {
                 break;
             };
@@ -446,6 +546,10 @@ impl<'m> ReleasedMap<'m> {
 
     /// Through the end-point rewrite where one box holds the only noise, else as it stands. Both are checked alike.
     fn solve_lifted(&self, lifted: &Lifted, split: usize) -> Outcome {
+        self.solve_posed(lifted, split, Posed::AsItStands)
+    }
+
+    fn solve_posed(&self, lifted: &Lifted, split: usize, posed: Posed) -> Outcome {
         let solve = |settings: &Settings| {
             self.design
                 .sole_box(split)
@@ -456,12 +560,19 @@ impl<'m> ReleasedMap<'m> {
         if self.precision.is_none() {
             return solve(&self.settings);
         }
+        let tight = match posed {
+            Posed::AsItStands => self.settings.tightened(TIGHT),
+            Posed::InUnits => self.settings.tightened(TIGHT).in_units(),
+        };
         // What is to be proven must be solved well: as tightly as the solver can, then as tightly as it must.
-        match solve(&self.settings.tightened(TIGHT)) {
+        match solve(&tight) {
             Outcome::Inaccurate(best) if best.residuals.pass(self.settings.tolerance()) => {
                 Outcome::Optimal(best)
             }
-            Outcome::Inaccurate(_) | Outcome::Failed(_) => solve(&self.settings),
+            Outcome::Inaccurate(_) | Outcome::Failed(_) => match solve(&self.settings) {
+                Outcome::Inaccurate(_) | Outcome::Failed(_) => solve(&self.settings.in_units()),
+                other => other,
+            },
             other => other,
         }
     }
@@ -512,4 +623,16 @@ impl<'m> ReleasedMap<'m> {
             correction: None,
         })
     }
+}
+
+/// The largest |q_j| times the largest |b_i|/|a_ij|.
+fn size_of_limits(program: &Program) -> f64 {
+    let cost = program.q().iter().fold(0.0f64, |m, q| m.max(q.abs()));
+    cost * solve::size_of_limits(program)
+}
+
+/// Σ|q_j x_j|. The dual's terms may be as large as they like where they cancel.
+fn size_of_terms(program: &Program, solution: &Solution) -> f64 {
+    let terms = program.q().iter().zip(&solution.x);
+    terms.map(|(q, x)| (q * x).abs()).sum()
 }

@@ -108,6 +108,11 @@ fn divided(design: &Design) -> Option<String> {
 /// A solver's tolerance above this share of a sensitivity is worth a word.
 const LARGE_SHARE: f64 = 0.2;
 
+/// What a plan says where neighbours move the value very little beside its numbers.
+pub(super) fn strained() -> String {
+    "a neighbour moves the value very little beside the program's costs and limits: on some data a solve may not be proven so closely, and then there is no answer, the charge stays, and that there is none tells something of the data; narrower limits and public bounds help, and so does a larger alpha".into()
+}
+
 /// What of the noise pays for the solver and not for the data: `bare` is the certificate's own bound.
 pub(super) fn solver_share(bare: f64, sensitivity: f64) -> Option<String> {
     let share = 1.0 - bare / sensitivity;

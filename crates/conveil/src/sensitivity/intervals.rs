@@ -44,9 +44,11 @@ impl Intervals {
         self.low[j].abs().max(self.high[j].abs())
     }
 
-    /// The farthest that a point of the interval lies from `x`.
-    pub(crate) fn farthest(&self, j: usize, x: f64) -> f64 {
-        (self.high[j] - x).max(x - self.low[j]).max(0.0)
+    /// The largest r·(x − x_j) over the interval, for an r that is known up to `rounding`.
+    pub(crate) fn largest_gain(&self, j: usize, x: f64, r: f64, rounding: f64) -> f64 {
+        let down = (r + rounding) * (x - self.low[j]).max(0.0);
+        let up = (rounding - r) * (self.high[j] - x).max(0.0);
+        down.max(up).max(0.0)
     }
 
     /// The smallest r·x_j.
@@ -214,7 +216,10 @@ mod tests {
         assert!(intervals.low[2].is_infinite());
         assert_eq!(intervals.least(2, 1.0), f64::NEG_INFINITY);
         assert_eq!(intervals.least(2, 0.0), 0.0);
-        assert!((intervals.farthest(1, 6.5) - 1.5).abs() < 1e-9);
+        let gain = |r: f64, rounding: f64| intervals.largest_gain(1, 6.5, r, rounding);
+        assert!((gain(1.0, 0.0).max(gain(-1.0, 0.0)) - 1.5).abs() < 1e-9);
+        assert!(gain(1.0, 0.0) != gain(-1.0, 0.0) && gain(0.0, 0.0) == 0.0);
+        assert!(gain(0.0, 1.0) >= gain(1.0, 0.0).max(gain(-1.0, 0.0)));
         assert!((intervals.size(1) - 8.0).abs() < 1e-9);
     }
 }

@@ -22,7 +22,10 @@ pub(crate) enum Measure {
 #[derive(Clone, Debug)]
 pub(crate) struct Precision {
     pub(crate) measure: Measure,
+    /// What is counted, and what a solve must be proven to.
     pub(crate) tolerance: f64,
+    /// What a solve is refined to, where that can be. Which of the two it met is private, and changes nothing.
+    pub(crate) aim: f64,
     /// What is known of variables beside the rows: (column, low, high).
     pub(crate) known: Vec<(usize, f64, f64)>,
     /// A point that lies inside every cone, if one was found in public.
@@ -109,7 +112,7 @@ impl Precision {
         }
         // What was absorbed is rounding; what could not be is not bounded, whatever its residual happens to be here.
         let loose = |j: usize| match (intervals.is_bounded(j), absorbed[j]) {
-            (true, _) => (residual[j].abs() + rounding.residual[j]) * intervals.farthest(j, x[j]),
+            (true, _) => intervals.largest_gain(j, x[j], residual[j], rounding.residual[j]),
             (false, true) => 0.0,
             (false, false) => f64::INFINITY,
         };
@@ -190,25 +193,26 @@ impl Precision {
     }
 }
 
-/// How far around a point a refinement looks, in multiples of what the point slips by.
-const NEARBY: f64 = 1e3;
+/// A refinement looks around a point at least this many times as far as it slips outside.
+const BEYOND_THE_SLIP: f64 = 1e3;
 
 /// The program in d = x − x₀: the numbers at its optimum are small, and a solver's relative tolerance goes further.
-/// Returns the better point with its multipliers. `nearby`: linear rows far from x₀ are moved close to it; what is
-/// feasible then is feasible, and the numbers of the right-hand side are small as well.
+/// Returns the better point with its multipliers. `share`: linear rows farther from x₀ than this share of the largest
+/// limit are moved there; what is feasible then is feasible, and the numbers of the right-hand side are small as well.
 pub(crate) fn refined(
     program: &Program,
     solution: &Solution,
     solver: &Solver<'_>,
-    nearby: bool,
+    share: f64,
 ) -> Option<Solution> {
     let x = &solution.x;
     let px = program.p().symmetric_times(x);
     let q = px.iter().zip(program.q()).map(|(p, q)| p + q).collect();
     let cones = program.constraints().iter().map(|c| c.cone().clone());
     let mut b = program.slack(x);
-    if nearby {
-        let most = NEARBY * outside(program, x).max(1e-12 * solution.residuals.primal_scale);
+    if share < 1.0 {
+        let limit = program.b().iter().fold(0.0f64, |m, b| m.max(b.abs()));
+        let most = (share * limit).max(BEYOND_THE_SLIP * outside(program, x));
         for block in program.constraints() {
             if matches!(block.cone(), Cone::Nonnegative(_)) {
                 (b[block.range()].iter_mut()).for_each(|v| *v = v.min(most));
@@ -336,6 +340,7 @@ mod tests {
         Precision {
             measure: measure.map_or(Measure::Value, Measure::Curved),
             tolerance: f64::INFINITY,
+            aim: f64::INFINITY,
             known: Vec::new(),
             inside: None,
         }

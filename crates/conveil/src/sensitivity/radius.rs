@@ -284,6 +284,7 @@ fn largest_over(base: &Program, row: &[f64], sign: f64, settings: &Settings) -> 
     let precision = Precision {
         measure: Measure::Value,
         tolerance: f64::INFINITY,
+        aim: f64::INFINITY,
         known: Vec::new(),
         inside: None,
     };

@@ -43,6 +43,22 @@ pub(super) fn solve(program: &Program, frame: &Frame, settings: &Settings) -> Ou
     }
 }
 
+/// A frame around 0 in which the largest limit is of order one; none where there is no limit to measure.
+pub(super) fn of_order_one(program: &Program) -> Option<Frame> {
+    let n = program.columns();
+    Frame::new(vec![0.0; n], vec![size_of_limits(program); n]).ok()
+}
+
+/// The largest |b_i| in units of its row's largest entry.
+pub(crate) fn size_of_limits(program: &Program) -> f64 {
+    let mut rows = vec![0.0f64; program.rows()];
+    for (i, _, v) in program.a().entries() {
+        rows[i] = rows[i].max(v.abs());
+    }
+    let limits = rows.iter().zip(program.b()).filter(|(a, _)| **a > 0.0);
+    limits.fold(0.0f64, |m, (a, b)| m.max(b.abs() / a))
+}
+
 struct Posed {
     program: Program,
     /// R.
@@ -77,7 +93,9 @@ impl Posed {
         let slope = program.p().symmetric_times(frame.origin());
         let slope = slope.iter().zip(program.q()).zip(units);
         let slope: Vec<f64> = slope.map(|((p, q), u)| (p + q) * u).collect();
-        let weight = scale(slope.iter().fold(0.0f64, |m, v| m.max(v.abs())));
+        let bends = (program.p().entries()).map(|(i, j, v)| v * units[i] * units[j]);
+        let slopes = slope.iter().copied().chain(bends);
+        let weight = scale(slopes.fold(0.0f64, |m, v| m.max(v.abs())));
         let scaled = |m: &Sparse, factor: &dyn Fn(usize, usize) -> f64| {
             let entries = m.entries().map(|(i, j, v)| (i, j, v * factor(i, j)));
             Sparse::assemble(m.rows(), m.columns(), &entries.collect::<Vec<_>>())

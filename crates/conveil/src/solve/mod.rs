@@ -13,6 +13,7 @@ mod working;
 
 pub use batch::{Batch, Cancel};
 pub use check::{Infeasibility, Residuals};
+pub(crate) use framed::size_of_limits;
 pub(crate) use hinge::{CLOSE, Hinge};
 pub(crate) use losses::HingeForm;
 
@@ -25,6 +26,8 @@ pub struct Settings {
     tolerance: f64,
     /// Whether an answer that misses the tolerance is worth a solve around it.
     insists: bool,
+    /// Whether a program is posed in units in which its numbers are of order one.
+    in_units: bool,
     cancel: Cancel,
 }
 
@@ -33,6 +36,7 @@ impl Default for Settings {
         Settings {
             tolerance: 1e-7,
             insists: true,
+            in_units: false,
             cancel: Cancel::default(),
         }
     }
@@ -55,7 +59,16 @@ impl Settings {
         Settings {
             tolerance: self.tolerance.min(tolerance),
             insists: false,
-            cancel: self.cancel.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// The same, with programs posed and checked in units in which their limits and costs are of order one: a tolerance
+    /// is then relative to the program's own numbers, however small or large they are.
+    pub(crate) fn in_units(&self) -> Self {
+        Settings {
+            in_units: true,
+            ..self.clone()
         }
     }
 
@@ -122,6 +135,11 @@ impl Outcome {
                 })))
             }
             Outcome::Unbounded(d) => Err(Error::Unbounded(describe_direction(program, &d))),
+            Outcome::Inaccurate(best) if stalls(program) => Err(Error::stalled(format!(
+                "its best answer has {}, and the tolerance is {tolerance:e}",
+                best.residuals
+            ))),
+            Outcome::Failed(why) if stalls(program) => Err(Error::stalled(why)),
             Outcome::Inaccurate(best) => Err(Error::Inaccurate {
                 residuals: best.residuals,
                 tolerance,
@@ -139,9 +157,24 @@ pub fn solve(program: &Program, settings: &Settings) -> Outcome {
     if let Some(frame) = program.frame() {
         return framed::solve(program, frame, settings);
     }
-    losses::solve(program, settings)
-        .or_else(|| working::solve(program, settings))
-        .unwrap_or_else(|| clarabel::solve(program, settings))
+    if let Some(outcome) = losses::solve(program, settings) {
+        return outcome;
+    }
+    if settings.in_units
+        && let Some(frame) = framed::of_order_one(program)
+    {
+        let posed = Settings {
+            in_units: false,
+            ..settings.clone()
+        };
+        // That there is no point, or no limit, is for the program as it stands to say: a certificate that is right to
+        // rounding in other units need not be in its own.
+        let found = framed::solve(program, &frame, &posed);
+        if let Outcome::Optimal(_) | Outcome::Inaccurate(_) | Outcome::Cancelled = found {
+            return found;
+        }
+    }
+    working::solve(program, settings).unwrap_or_else(|| clarabel::solve(program, settings))
 }
 
 /// The same by the conic solver, whatever the form: to compare with.
@@ -170,6 +203,12 @@ pub(crate) fn recheck(program: &Program, outcome: Outcome, settings: &Settings) 
         Outcome::Inaccurate(_) | Outcome::Failed(_) => None,
         Outcome::Cancelled => Some(Outcome::Cancelled),
     }
+}
+
+/// Whether the program has cones on which the solver is known to stall.
+fn stalls(program: &Program) -> bool {
+    let mut blocks = program.constraints().iter();
+    blocks.any(|c| matches!(c.cone(), crate::program::Cone::GeneralizedPower(..)))
 }
 
 fn describe_direction(program: &Program, d: &[f64]) -> String {

@@ -2,6 +2,8 @@
 //! one entry up or down, a group up and another down), not only random, and the audit's search climbs from the worst.
 #![allow(dead_code)] // every test crate uses its own part
 
+pub mod random;
+
 use crate::common::between;
 use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
 use conveil::audit::Audit;
