@@ -39,6 +39,17 @@ fn check_demands(spec: &Spec, name: &str) -> Result<(), ReadError> {
             .error(name, "the adjacency of demands needs an alpha, in MW")
             .with_help("`one-entry`, `l1` and `l2` have one"));
     }
+    if let Some(unit) = &spec.private.unit
+        && unit.value != "MW"
+    {
+        let found = quoted(&unit.value);
+        return Err(unit
+            .error(
+                name,
+                format!("demands and their alpha are in MW, and `unit` is {found}"),
+            )
+            .with_help("unit = \"MW\", or no `unit`; alpha is then a number of MW"));
+    }
     // The released cost is the objective; this term would be part of it.
     if let Model::Opf(grid) = &spec.problem.model
         && let Some(curvature) = &grid.curvature

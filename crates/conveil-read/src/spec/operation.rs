@@ -1,6 +1,8 @@
 //! `[lattice]`, `[solver]`, `[study]` and `[ledger]`: how the work is carried out.
 
+use super::item::Item;
 use super::table::Table;
+use crate::spelling::quoted;
 use crate::{Located, ReadError};
 
 /// `[lattice]`: released numbers are multiples of a public step.
@@ -131,7 +133,7 @@ pub(super) fn read_ledger(table: Option<Table>) -> Result<Option<Ledger>, ReadEr
     let dataset = table
         .required("dataset", "dataset = \"loads-2026\"")?
         .name()?;
-    let part = table.optional("part").map(|part| part.name()).transpose()?;
+    let part = table.optional("part").map(read_part).transpose()?;
     let part_moves = match table.optional("part_moves") {
         None => false,
         Some(item) if part.is_none() => {
@@ -152,6 +154,20 @@ pub(super) fn read_ledger(table: Option<Table>) -> Result<Option<Ledger>, ReadEr
         series,
         planned: planned.transpose()?.unwrap_or(false),
     }))
+}
+
+/// The name of a part. Braces hold `{row}` and nothing else: any other word would stay as it is in every row.
+fn read_part(item: Item) -> Result<Located<String>, ReadError> {
+    let part = item.name()?;
+    match part.value.replace("{row}", "").contains(['{', '}']) {
+        false => Ok(part),
+        true => Err(item
+            .error(format!(
+                "{item}: in braces only `{{row}}` is known, found {}",
+                quoted(&part.value)
+            ))
+            .with_help("`{row}` is the number of the row: part = \"day 1, hour {row}\"")),
+    }
 }
 
 /// A series has as many releases as minutes in two months, at most.
