@@ -103,6 +103,29 @@ fn mistakes_in_problem() {
     ]);
 }
 
+/// A spec of a former release has no stage at all: one reading names every block that needs one.
+#[test]
+fn every_variable_without_a_stage_is_named_at_once() {
+    let bare = |stages: &[&str]| {
+        let cut = |text: String, stage: &&str| text.replace(&format!("stage = \"{stage}\"\n"), "");
+        stages.iter().fold(EVERY_KEY.to_string(), cut)
+    };
+    let all = ["decision", "here-and-now", "witness"];
+    for (stages, start) in [
+        (
+            &all[..],
+            "spec.toml:8:8: the variable `x` does not say what it is; nor do `y`, `t`\n",
+        ),
+        (
+            &all[1..],
+            "spec.toml:13:8: the variable `y` does not say what it is; nor does `t`\n",
+        ),
+    ] {
+        let error = read("spec.toml", &bare(stages)).unwrap_err().to_string();
+        assert!(error.starts_with(start), "{error}");
+    }
+}
+
 #[test]
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_private() {

@@ -193,9 +193,13 @@ pub(super) fn read(mut table: Table) -> Result<Problem, ReadError> {
 fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
     let mut names = Names::default();
     let mut blocks = Vec::new();
-    for mut table in item.tables("problem.variable")? {
+    let mut tables = item.tables("problem.variable")?.into_iter();
+    while let Some(mut table) = tables.next() {
         table.known(&["name", "size", "stage"])?;
         let name = table.required("name", "name = \"x\"")?;
+        if table.peek("stage").is_none() {
+            return Err(without_stage(&name, tables.as_slice()));
+        }
         let block = VariableBlock {
             name: names.add(&name)?,
             size: match table.optional("size") {
@@ -215,20 +219,55 @@ fn read_variables(item: Item) -> Result<Vec<VariableBlock>, ReadError> {
     Ok(blocks)
 }
 
+/// The refusal of a block without a stage, which names those after it that have none either: one reading finds them all.
+fn without_stage(name: &Item, later: &[Table]) -> ReadError {
+    let block = match name.words() {
+        Ok(word) => quoted(&word.value),
+        Err(error) => return error,
+    };
+    let open = later.iter().filter(|table| table.peek("stage").is_none());
+    let open = open.filter_map(|table| table.peek("name")?.words().ok());
+    let open: Vec<String> = open.map(|word| quoted(&word.value)).collect();
+    let others = match open.len() {
+        0 => String::new(),
+        more @ 1..=NAMED => format!("; nor {} {}", verb(more), open.join(", ")),
+        more => format!(
+            "; nor {} {} and {} more",
+            verb(more),
+            open[..NAMED].join(", "),
+            more - NAMED
+        ),
+    };
+    let message = format!("the variable {block} does not say what it is{others}");
+    name.error(message).with_help(line_to_write(&block))
+}
+
+/// Blocks that a refusal names.
+const NAMED: usize = 8;
+
+fn verb(count: usize) -> &'static str {
+    match count {
+        1 => "does",
+        _ => "do",
+    }
+}
+
+fn line_to_write(block: &str) -> String {
+    format!("for {block} write one line: stage = \"decision\" ({STAGES})")
+}
+
 /// The word for what a block is. Specs of former releases could leave it out, or say `recourse`, which left open whether
 /// somebody carries it out: both are refused with the line to write.
 fn read_stage(table: &mut Table, name: &Item) -> Result<Stage, ReadError> {
     let word = name.words()?.value;
     let block = quoted(&word);
-    let help = format!("for {block} write one line: stage = \"decision\" ({STAGES})");
     let Some(stage) = table.optional("stage") else {
-        let message = format!("the variable {block} does not say what it is");
-        return Err(name.error(message).with_help(help));
+        return Err(without_stage(name, &[]));
     };
     if stage.text()? == "recourse" {
         let message =
             format!("`recourse` does not say whether somebody carries out the variable {block}");
-        return Err(stage.error(message).with_help(help));
+        return Err(stage.error(message).with_help(line_to_write(&block)));
     }
     stage.choice(&[
         ("decision", Stage::Decision),
