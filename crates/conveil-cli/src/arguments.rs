@@ -83,7 +83,7 @@ pub(crate) enum Command {
     /// Keep a privacy budget per dataset, and the account of what was spent
     #[command(
         subcommand,
-        after_help = "Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1"
+        after_help = "Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1 --spec spec.toml"
     )]
     Ledger(Book),
     /// Reproduce a table or figure of the paper; seeded noise, nothing is released

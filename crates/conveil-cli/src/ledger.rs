@@ -1,13 +1,13 @@
 //! `conveil ledger`: budgets, spends made elsewhere, and their account. The rules are the library's; this is its voice.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use conveil::solve::Cancel;
 use conveil_release::ledger::{
     self, Account, Budget, Charge, Charges, Claim, Head, Holds, Ledger, Neighbourhood, Part,
-    Receipt, Relation, Scope,
+    Receipt, Relation, Scope, Statement,
 };
 use serde::Serialize;
 
@@ -25,8 +25,9 @@ pub(crate) enum Book {
     #[command(
         after_help = "With --delta, amounts chosen after seeing earlier answers need --basic: the smaller total by zCDP\n\
         holds only for amounts planned without them.\n\n\
-        The budget is about one neighbourhood: state it by flags, or take that of a spec with --spec.\n\n\
-        Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1 --delta 1e-6 --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW"
+        The budget is about one neighbourhood: take that of a spec with --spec, or state it by flags.\n\
+        By flags, --called is the name that stands on the card of a release; --spec takes it from there.\n\n\
+        Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1 --delta 1e-6 --spec spec.toml"
     )]
     Init(Init),
     /// Show what each dataset may spend and has spent
@@ -40,8 +41,11 @@ pub(crate) enum Book {
     Spend(Spend),
     /// State between which datasets the budget and charges of an earlier version hold; nothing written before changes
     #[command(
-        after_help = "Only what has no neighbourhood can be given one, once; its basis is then declared at best.\n\n\
-        Example:\n  conveil ledger adopt old.db --dataset loads-2025 --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW"
+        after_help = "Only what was recorded without a neighbourhood can be given one; its basis is then declared at best.\n\
+        Without --charges and --budget it is about all that is open. What was stated wrongly can be stated again, by\n\
+        naming it with --charges or --budget: the later statement counts. What a release recorded itself stays.\n\
+        By flags, --called is the name that stands on the card of a release; --spec takes it from there.\n\n\
+        Example:\n  conveil ledger adopt old.db --dataset loads-2025 --spec spec.toml"
     )]
     Adopt(Adopt),
     /// Check the file and every hash chain; with a head kept elsewhere, also that nothing was cut off
@@ -124,6 +128,9 @@ pub(crate) struct Spend {
     /// The part of the dataset that it was about: parts share no private number
     #[arg(long, value_name = "NAME")]
     part: Option<String>,
+    /// It was fixed before any answer about the dataset was seen: your statement, recorded with it
+    #[arg(long)]
+    planned: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -135,13 +142,19 @@ pub(crate) struct Adopt {
     /// The dataset
     #[arg(long, value_name = "NAME")]
     dataset: String,
-    /// These charges, by number [default: all that have no neighbourhood]
+    /// These charges, by number, and not the budget [default: all that is open]
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     charges: Option<Vec<u64>>,
+    /// The budget, and no charges but those of --charges
+    #[arg(long)]
+    budget: bool,
     #[command(flatten)]
     between: Between,
     #[command(flatten)]
     pairs: Pairs,
+    /// The charges were fixed before any answer about the dataset was seen: your statement, recorded with it
+    #[arg(long)]
+    planned: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -167,7 +180,7 @@ struct Between {
     /// How many private numbers there are
     #[arg(long, value_name = "N")]
     numbers: Option<u64>,
-    /// What the private numbers are called
+    /// What the private numbers are called, as on the card of a release: --spec takes it from there
     #[arg(long, value_name = "NAMES")]
     called: Option<String>,
     /// The universe that holds the pairs, by its name on a card
@@ -182,17 +195,27 @@ impl Between {
         terminal: &Terminal,
         cancel: &Cancel,
     ) -> Result<Neighbourhood, Failure> {
+        Ok(self.found(terminal, cancel)?.neighbourhood)
+    }
+
+    /// The neighbourhood that is stated, and for which pairs the claim of the spec holds, if there is one.
+    fn found(&self, terminal: &Terminal, cancel: &Cancel) -> Result<Found, Failure> {
         if let Some(spec) = &self.spec {
             let inputs = Inputs::open(spec)?;
             let model = Model::new(&inputs)?;
             let plan = planned(&inputs, &model, terminal, cancel)?;
-            return Neighbourhood::of(&plan).map_err(told);
+            let claim = Claim::of(&plan).map_err(told)?;
+            let holds = claim.scope().map(|scope| scope.holds.clone());
+            return Ok(Found {
+                neighbourhood: Neighbourhood::of(&plan).map_err(told)?,
+                of_spec: holds,
+            });
         }
         let (Some(kind), Some(numbers), Some(called)) =
             (&self.adjacency, self.numbers, &self.called)
         else {
             return Err(Failure::input(
-                "between which datasets? An ε without that says nothing\n  help: --spec SPEC.toml takes the neighbourhood of a release; or for example: --adjacency one-entry --alpha 10 --numbers 17 --called demand --unit MW",
+                "between which datasets? An ε without that says nothing\n  help: --spec SPEC.toml takes it from the spec of a release; by flags, --adjacency, --numbers and --called must be as on its card",
             ));
         };
         let relation = Relation::new(kind, self.alpha, self.record);
@@ -203,8 +226,30 @@ impl Between {
         if let Some(universe) = &self.universe {
             found = found.and_then(|found| found.inside(universe));
         }
-        found.map_err(told)
+        let neighbourhood = found.map_err(told)?;
+        Ok(Found {
+            neighbourhood,
+            of_spec: None,
+        })
     }
+
+    /// Says what a name that was typed must agree with.
+    fn warn(&self, terminal: &Terminal) {
+        if let Some(called) = &self.called
+            && !terminal.is_quiet()
+        {
+            terminal.say(&format!(
+                "warning: a release counts between these datasets only if the `neighbourhood` on its card has the same names, count and unit: called {called:?}; --spec SPEC.toml takes them from its spec"
+            ));
+        }
+    }
+}
+
+/// What is stated about neighbours.
+struct Found {
+    neighbourhood: Neighbourhood,
+    /// For which pairs the claim of the spec holds.
+    of_spec: Option<Holds>,
 }
 
 /// For which pairs of neighbours a claim holds.
@@ -222,9 +267,11 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn holds(&self) -> Result<Holds, Failure> {
-        match (self.gamma, self.beta) {
-            (Some(gamma), Some(beta)) => Holds::sampled(gamma, beta).map_err(told),
+    /// As the flags say; γ and β of a claim that is sampled are those of its spec where no flag has them.
+    fn holds(&self, is_sampled: bool, of_spec: Option<Holds>) -> Result<Holds, Failure> {
+        match (self.gamma, self.beta, of_spec) {
+            (Some(gamma), Some(beta), _) => Holds::sampled(gamma, beta).map_err(told),
+            (_, _, Some(holds @ Holds::Sampled { .. })) if is_sampled => Ok(holds),
             _ if self.everywhere => Ok(Holds::Everywhere),
             _ => Ok(Holds::GivenAnAnswer),
         }
@@ -296,15 +343,30 @@ impl Book {
     }
 }
 
-/// Accounts, one after the other.
+/// Accounts, one after the other, and what is to be stated about them.
 #[derive(Serialize)]
-struct Accounts(Vec<Account>);
+#[serde(transparent)]
+struct Accounts {
+    accounts: Vec<Account>,
+    #[serde(skip)]
+    file: PathBuf,
+}
 
 impl fmt::Display for Accounts {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (i, account) in self.0.iter().enumerate() {
+        for (i, account) in self.accounts.iter().enumerate() {
             let gap = if i > 0 { "\n" } else { "" };
             write!(f, "{gap}{account}")?;
+            let lines = account.to_state(&self.file);
+            if !lines.is_empty() {
+                writeln!(
+                    f,
+                    "\nto be stated, each with the spec that its release had:"
+                )?;
+            }
+            for line in lines {
+                writeln!(f, "  {line}")?;
+            }
         }
         Ok(())
     }
@@ -378,6 +440,7 @@ fn begin(init: &Init, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failur
         budget = budget.basic();
     }
     let ledger = Ledger::init(&init.file, &init.dataset, &budget).map_err(told)?;
+    init.between.warn(terminal);
     let account = ledger.account(&init.dataset).map_err(told);
     account
         .and_then(|account| terminal.show(&account))
@@ -390,25 +453,28 @@ fn show(show: &Show, terminal: &Terminal) -> Result<(), Failure> {
         Some(dataset) => ledger.account(dataset).map(|account| vec![account]),
         None => ledger.accounts(),
     };
-    terminal.show(&Accounts(accounts.map_err(told)?))
+    terminal.show(&Accounts {
+        accounts: accounts.map_err(told)?,
+        file: show.file.clone(),
+    })
 }
 
 fn spend(spend: &Spend, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     let mut ledger = Ledger::open(&spend.file).map_err(told)?;
     let (dataset, basis) = (&spend.dataset, spend.basis.into());
-    let neighbourhood = match spend.like_budget {
-        false => spend.between.neighbourhood(terminal, cancel)?,
-        true => {
-            let budget = ledger.account(dataset).map_err(told)?.budget;
-            let own = budget.neighbourhood().cloned();
-            own.ok_or_else(|| {
-                Failure::input(format!(
-                    "the budget of dataset {dataset:?} does not say between which datasets it holds\n  help: `conveil ledger adopt` states it; or state it for this spend: --adjacency …"
-                ))
-            })?
-        }
+    let Found {
+        neighbourhood,
+        of_spec,
+    } = match spend.like_budget {
+        false => spend.between.found(terminal, cancel)?,
+        true => Found {
+            neighbourhood: neighbours_of_budget(&ledger, dataset, &spend.file)?,
+            of_spec: None,
+        },
     };
-    let holds = spend.pairs.holds()?;
+    let holds = spend
+        .pairs
+        .holds(basis == ledger::Basis::Sampled, of_spec)?;
     let claim = Claim::stated(
         basis,
         Scope {
@@ -423,7 +489,11 @@ fn spend(spend: &Spend, terminal: &Terminal, cancel: &Cancel) -> Result<(), Fail
         let part = Part::fixed(part).map_err(told)?;
         charge = charge.in_part(part).map_err(told)?;
     }
+    if spend.planned {
+        charge = charge.planned();
+    }
     let receipt = ledger.spend(dataset, &charge).map_err(told)?;
+    spend.between.warn(terminal);
     let (id, over) = (receipt.id(), receipt.over_budget());
     let shown = ledger
         .account(dataset)
@@ -438,15 +508,51 @@ fn spend(spend: &Spend, terminal: &Terminal, cancel: &Cancel) -> Result<(), Fail
     shown.map_err(|failure| failure.after(&format!("the spend is recorded as charge {id}")))
 }
 
+/// The neighbourhood of a budget, or the line that states it.
+fn neighbours_of_budget(
+    ledger: &Ledger,
+    dataset: &str,
+    file: &Path,
+) -> Result<Neighbourhood, Failure> {
+    let account = ledger.account(dataset).map_err(told)?;
+    let own = account.budget.neighbourhood().cloned();
+    own.ok_or_else(|| {
+        let lines = account.to_state(file).join("\n  ");
+        Failure::input(format!(
+            "the budget of dataset {dataset:?} does not say between which datasets it holds\n  help: state it first, or --spec SPEC.toml for this spend\n  {lines}"
+        ))
+    })
+}
+
 fn adopt(adopt: &Adopt, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let scope = Scope {
-        neighbourhood: adopt.between.neighbourhood(terminal, cancel)?,
-        holds: adopt.pairs.holds()?,
-    };
+    let Found {
+        neighbourhood,
+        of_spec,
+    } = adopt.between.found(terminal, cancel)?;
     let mut ledger = Ledger::open(&adopt.file).map_err(told)?;
-    let account = ledger
-        .adopt(&adopt.dataset, &scope, adopt.charges.as_deref())
-        .map_err(told)?;
+    let listed = ledger.account(&adopt.dataset).map_err(told)?.listed;
+    let is_named = adopt.charges.is_some() || adopt.budget;
+    let charges = adopt.charges.as_deref().unwrap_or_default();
+    let is_sampled = listed.iter().any(|charge| {
+        let is_meant = match is_named {
+            true => charges.contains(&charge.number),
+            false => charge.neighbourhood.is_none(),
+        };
+        is_meant && charge.basis == ledger::Basis::Sampled
+    });
+    let scope = Scope {
+        neighbourhood,
+        holds: adopt.pairs.holds(is_sampled, of_spec)?,
+    };
+    let mut statement = match is_named {
+        true => Statement::of_these(&scope, charges, adopt.budget),
+        false => Statement::of_all(&scope),
+    };
+    if adopt.planned {
+        statement = statement.planned();
+    }
+    let account = ledger.adopt(&adopt.dataset, &statement).map_err(told)?;
+    adopt.between.warn(terminal);
     terminal
         .show(&account)
         .map_err(|failure| failure.after("the statement is recorded"))

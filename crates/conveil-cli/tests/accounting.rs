@@ -5,7 +5,7 @@ mod running;
 use std::path::{Path, PathBuf};
 
 use running::charged::{charges, head, place};
-use running::{directory, ended, text, write};
+use running::{directory, ended, examples, text, write};
 use serde_json::Value;
 
 fn words(line: &str) -> Vec<&str> {
@@ -267,4 +267,41 @@ fn a_release_between_other_neighbours_is_refused_with_the_line_to_write() {
     let (code, _, stderr) = ended(&place, &words("release none.toml -q"));
     assert_eq!(code, 2);
     assert!(stderr.contains("--epsilon E --spec none.toml"), "{stderr}");
+}
+
+/// γ and β of a sampled spend are those of its spec; a second one counts only where it is stated to have been planned.
+#[test]
+fn a_sampled_spend_takes_its_pairs_from_its_spec() {
+    let place = directory("accounting-sampled");
+    let spec = examples().join("sampled-dispatch.toml");
+    let spec = spec.to_str().unwrap();
+    let run = |line: &str| {
+        let mut words = words(line);
+        words.extend(["--spec", spec]);
+        ended(&place, &words)
+    };
+    let spend = "ledger spend ledger.db --dataset d --epsilon 0.5 --basis sampled";
+    let planned = format!("{spend} --planned");
+    for line in [
+        "ledger init ledger.db --dataset d --epsilon 3",
+        spend,
+        &planned,
+    ] {
+        let (code, _, stderr) = run(line);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{line}");
+    }
+    let account = shown(&place);
+    assert_eq!(account["spent"]["epsilon"], 1.0);
+    assert_eq!(account["left_out"]["gamma"], 0.1);
+    assert_eq!(account["left_out"]["beta"], 0.02);
+    let export = done(&place, "ledger export ledger.db");
+    let last: Value = serde_json::from_str(export.lines().last().unwrap()).unwrap();
+    assert_eq!(last["charge"]["planned"], true);
+    assert_eq!(run(spend).0, 5);
+    let told = done(&place, "ledger show ledger.db");
+    assert!(
+        told.contains("spent    not bounded; charge 3: it is sampled"),
+        "{told}"
+    );
+    assert!(told.contains("\ncharge day        mechanism "), "{told}");
 }

@@ -5,7 +5,8 @@ mod neighbours;
 mod scratch;
 
 use conveil_release::ledger::{
-    Basis, Budget, Charge, Charges, Error, Head, Holds, Ledger, Relation, Scope,
+    Basis, Budget, Charge, Charges, Claim, Error, Head, Holds, Ledger, Neighbourhood, Relation,
+    Scope, Statement,
 };
 use neighbours::{between, everywhere};
 use rusqlite::Connection;
@@ -28,8 +29,12 @@ fn hash(fields: &[&str]) -> String {
         .collect()
 }
 
-/// A ledger as format 1 wrote it: a budget of 3, and charges of 0.5 (certificate) and 0.25 (sampled). Its heads.
+/// A ledger as format 1 wrote it: a budget of 3, and charges of 0.5 (certificate) and 0.25 (declared). Its heads.
 fn of_format_1(path: &Path) -> Vec<String> {
+    of_format_1_on(path, ["certificate", "declared"])
+}
+
+fn of_format_1_on(path: &Path, bases: [&str; 2]) -> Vec<String> {
     let file = Connection::open(path).unwrap();
     for statement in [
         "CREATE TABLE budgets (dataset TEXT NOT NULL PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL, composition TEXT NOT NULL, genesis TEXT NOT NULL) STRICT, WITHOUT ROWID",
@@ -54,7 +59,7 @@ fn of_format_1(path: &Path) -> Vec<String> {
     ])];
     let budget = "INSERT INTO budgets VALUES (?, '3e0', '0e0', 'basic', ?)";
     file.execute(budget, (NAME, &heads[0])).unwrap();
-    for (i, (epsilon, basis)) in [("5e-1", "certificate"), ("2.5e-1", "declared")]
+    for (i, (epsilon, basis)) in [("5e-1", bases[0]), ("2.5e-1", bases[1])]
         .iter()
         .enumerate()
     {
@@ -103,7 +108,26 @@ fn heads_of_format_1_still_verify() {
         shown.contains("between  not stated: `conveil ledger adopt` states it"),
         "{shown}"
     );
-    assert!(shown.contains("spent    not bounded"), "{shown}");
+    assert!(
+        shown.contains("spent    not bounded; the budget does not say between which datasets"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("     1 2025-12-31 laplace           certificate        0.5  not stated\n"),
+        "{shown}"
+    );
+    let lines = account.to_state(Path::new("my old.db"));
+    let command = "conveil ledger adopt 'my old.db' --dataset loads-2025";
+    assert_eq!(
+        lines[0],
+        format!("the budget: {command} --budget --spec SPEC.toml")
+    );
+    assert!(
+        lines[1].starts_with(&format!(
+            "charges 1,2: {command} --charges 1,2 --spec SPEC.toml; add `--everywhere` if"
+        )),
+        "{lines:?}"
+    );
     assert_eq!(ledger.export(None).unwrap().lines().count(), 3);
     drop(ledger);
     assert!(
@@ -122,15 +146,29 @@ fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
     // Until it is stated nothing can be charged, and the line to write is told.
     let error = ledger.charge(NAME, &release(0.1)).unwrap_err();
     assert!(matches!(error, Error::NotStated { .. }), "{error}");
-    let line = "conveil ledger adopt LEDGER --dataset loads-2025 --adjacency one-entry --alpha 10 --unit 'MW' --numbers 17 --called 'demand'";
-    assert!(error.to_string().contains(line), "{error}");
-    // One charge first: the budget is about the same, the other charge stays open.
-    let account = ledger.adopt(NAME, &scope(), Some(&[1])).unwrap();
+    let line = format!(
+        "`conveil ledger adopt {} --dataset loads-2025 --adjacency one-entry --alpha 10 --unit 'MW' --numbers 17 --called 'demand'`; add `--everywhere` if",
+        ledger.file().display()
+    );
+    assert!(error.to_string().contains(&line), "{error}");
+    // One charge first: the budget and the other charge stay open.
+    let these = |charges: &[u64], budget| Statement::of_these(&scope(), charges, budget);
+    let account = ledger.adopt(NAME, &these(&[1], false)).unwrap();
+    assert!(account.budget.neighbourhood().is_none(), "nobody asked");
+    let account = ledger.adopt(NAME, &these(&[], true)).unwrap();
     assert_eq!(account.not_bounded.as_ref().unwrap().charge, Some(2));
     let error = ledger.charge(NAME, &release(0.1)).unwrap_err();
     assert!(error.to_string().contains("--charges 2"), "{error}");
-    assert!(ledger.adopt(NAME, &scope(), Some(&[1])).is_err(), "once");
-    let account = ledger.adopt(NAME, &scope(), None).unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains(&ledger.file().display().to_string())
+            && error
+                .to_string()
+                .contains("if they are those of this release"),
+        "{error}"
+    );
+    let account = ledger.adopt(NAME, &Statement::of_all(&scope())).unwrap();
     assert_eq!(account.charges, 2, "statements are no charges");
     assert_eq!(account.spent.unwrap().epsilon.up(), 0.75);
     assert_eq!(
@@ -139,7 +177,7 @@ fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
         "a certificate no more"
     );
     assert!(
-        ledger.adopt(NAME, &scope(), None).is_err(),
+        ledger.adopt(NAME, &Statement::of_all(&scope())).is_err(),
         "nothing is open"
     );
     ledger.charge(NAME, &release(2.25)).unwrap();
@@ -156,7 +194,7 @@ fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
         assert_eq!(json(then)["head"], json(now)["head"]);
         assert_eq!(json(then)["charge"], json(now)["charge"]);
     }
-    assert_eq!(now.lines().count(), 6);
+    assert_eq!(now.lines().count(), 7);
     assert!(
         now.contains("\"statement\"") && now.contains("\"adopts\""),
         "{now}"
@@ -168,6 +206,125 @@ fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
     let budget = Budget::new(1.0, 0.0, &scope().neighbourhood).unwrap();
     Ledger::init(&path, "loads-2026", &budget).unwrap();
     assert_eq!(Ledger::open(&path).unwrap().accounts().unwrap().len(), 2);
+}
+
+/// A name that no release has can be corrected; what a release recorded cannot, nor the budget that it was charged to.
+#[test]
+fn a_later_statement_corrects_an_earlier_one_and_nothing_else() {
+    let scratch = Scratch::fast();
+    let path = scratch.file("old.sqlite");
+    of_format_1(&path);
+    let mut ledger = Ledger::open(&path).unwrap();
+    let typed = Scope {
+        neighbourhood: Neighbourhood::new(Relation::OneEntry { alpha: 10.0 }, 17, "load").unwrap(),
+        holds: Holds::Everywhere,
+    };
+    ledger.adopt(NAME, &Statement::of_all(&typed)).unwrap();
+    let error = ledger.charge(NAME, &release(0.1)).unwrap_err();
+    assert!(error.is_over_budget(), "{error}");
+    let told = error.to_string();
+    assert!(
+        told.contains("--dataset loads-2025 --budget --adjacency one-entry"),
+        "{told}"
+    );
+    // Not by itself: what is corrected is named.
+    let error = ledger
+        .adopt(NAME, &Statement::of_all(&scope()))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("`--charges N,N`, `--budget`"), "{error}");
+    let all = Statement::of_these(&scope(), &[2, 1], true);
+    let account = ledger.adopt(NAME, &all).unwrap();
+    assert_eq!(account.spent.unwrap().epsilon.up(), 0.75);
+    assert_eq!(account.basis, Some(Basis::Declared));
+    // A fifth entry, with the neighbourhood of its own plan.
+    ledger.charge(NAME, &release(0.25)).unwrap();
+    for (charges, budget, why) in [
+        (
+            &[5][..],
+            false,
+            "charge 5 was recorded with its neighbourhood",
+        ),
+        (&[3], false, "there is no charge 3"),
+        (&[9], false, "there is no charge 9"),
+        (
+            &[],
+            true,
+            "charge 5 was made after the budget's neighbourhood was stated",
+        ),
+    ] {
+        let asked = Statement::of_these(&scope(), charges, budget);
+        let error = ledger.adopt(NAME, &asked).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    // An old charge for neighbours half as far apart counts twice: the later statement is counted, up or down.
+    let half = Scope {
+        neighbourhood: between(Relation::OneEntry { alpha: 5.0 }),
+        holds: Holds::Everywhere,
+    };
+    let half = Statement::of_these(&half, &[1], false);
+    let account = ledger.adopt(NAME, &half).unwrap();
+    assert_eq!(account.spent.unwrap().epsilon.up(), 1.5);
+    // Read again from the file, every statement in its place.
+    let account = Ledger::open_read_only(&path).unwrap().verify(None).unwrap();
+    assert_eq!(account[0].spent.as_ref().unwrap().epsilon.up(), 1.5);
+}
+
+/// That sampled charges were planned is in the entry that is hashed, and only then are two of them counted.
+#[test]
+fn sampled_charges_count_together_only_where_they_are_stated_to_be_planned() {
+    let scratch = Scratch::fast();
+    let path = scratch.file("old.sqlite");
+    of_format_1_on(&path, ["sampled", "sampled"]);
+    let mut ledger = Ledger::open(&path).unwrap();
+    let neighbourhood = scope().neighbourhood.inside("box").unwrap();
+    let error = ledger
+        .adopt(NAME, &Statement::of_all(&scope()))
+        .unwrap_err();
+    assert!(error.to_string().contains("needs γ and β"), "{error}");
+    let sampled = Scope {
+        neighbourhood: neighbourhood.clone(),
+        holds: Holds::sampled(0.1, 0.01).unwrap(),
+    };
+    let like = Claim::stated(Basis::Sampled, sampled.clone()).unwrap();
+    let like = Charge::laplace(0.1, &like).unwrap();
+    let error = ledger.charge(NAME, &like).unwrap_err().to_string();
+    assert!(
+        error.contains("--universe 'box' --gamma 0.1 --beta 0.01`; add `--planned` if"),
+        "{error}"
+    );
+    let account = ledger.adopt(NAME, &Statement::of_all(&sampled)).unwrap();
+    assert_eq!(account.not_bounded.unwrap().charge, Some(2));
+    let error = ledger.charge(NAME, &like).unwrap_err().to_string();
+    assert!(
+        error.contains("--charges 2 --spec SPEC.toml`, and `--planned` if it is sampled"),
+        "{error}"
+    );
+    let planned = Statement::of_these(&sampled, &[1, 2], false).planned();
+    let account = ledger.adopt(NAME, &planned).unwrap();
+    assert_eq!(account.spent.unwrap().epsilon.up(), 0.75);
+    assert_eq!(account.basis, Some(Basis::Sampled));
+    let left_out = account.left_out.unwrap();
+    assert!(left_out.gamma.up() >= 0.2 && left_out.beta.up() >= 0.02);
+    let export = ledger.export(None).unwrap();
+    assert!(export.lines().last().unwrap().contains("\"planned\":true"));
+    drop(ledger);
+    // The word is hashed: without it the chain does not hold.
+    let file = Connection::open(&path).unwrap();
+    file.execute_batch("DROP TRIGGER charges_stay_updated")
+        .unwrap();
+    let changed = file.execute(
+        "UPDATE charges SET terms = replace(terms, '\"budget\":true', '\"budget\":true,\"planned\":true') WHERE id = 3",
+        [],
+    );
+    assert_eq!(changed.unwrap(), 1);
+    file.execute_batch("CREATE TRIGGER charges_stay_updated BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END").unwrap();
+    drop(file);
+    let error = Ledger::open_read_only(&path)
+        .unwrap()
+        .verify(None)
+        .unwrap_err();
+    assert!(matches!(error, Error::Tampered { .. }), "{error}");
 }
 
 /// The tables of a ledger that was brought to the present format are, word for word, those of a new one.

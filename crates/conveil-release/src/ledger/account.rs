@@ -1,12 +1,15 @@
 //! A dataset's account: budget, totals by basis, what still fits. For people a table, for machines JSON.
 
-use super::history::{History, NotBounded};
+use super::history::{Entry, History, NotBounded, Record};
+use super::neighbourhood::in_shell;
+use super::statement;
 use super::{
     Amount, Basis, Budget, Charge, Claim, Composition, Head, Holds, Neighbourhood, Pair, Scope,
     Total,
 };
 use serde::Serialize;
 use std::fmt;
+use std::path::Path;
 
 /// What a dataset may spend and has spent.
 ///
@@ -44,8 +47,28 @@ pub struct Account {
     pub all: Option<BasisTotal>,
     /// The total of all charges between the neighbours of each charge.
     pub neighbourhoods: Vec<NeighbourhoodTotal>,
+    /// The charges one by one, where the total is not bounded or some were recorded without a neighbourhood; otherwise none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<Listed>,
     /// The chain's head.
     pub head: Head,
+}
+
+/// A charge in a list.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listed {
+    /// Its number in the history.
+    pub number: u64,
+    /// UTC day.
+    pub day: String,
+    /// How the noise was drawn.
+    pub mechanism: &'static str,
+    /// What its claim rests on.
+    pub basis: Basis,
+    /// ε.
+    pub epsilon: f64,
+    /// Between which datasets; none where that is not stated.
+    pub neighbourhood: Option<Neighbourhood>,
 }
 
 /// What sampled charges leave open.
@@ -123,7 +146,13 @@ impl Account {
         let spent = total.as_ref().map(|total| total.against(&budget));
         let left_out = total.as_ref().map(Total::left_out);
         let is_sampled = charges.iter().any(|(_, charge)| is_sampled(charge.claim()));
+        let is_old = |entry: &Entry| matches!(&entry.record, Record::Charge(charge) if charge.claim().scope().is_none());
+        let listed = match not_bounded.is_some() || history.entries().iter().any(is_old) {
+            true => listed(history),
+            false => Vec::new(),
+        };
         Account {
+            listed,
             dataset: history.dataset().into(),
             charges: charges.len() as u64,
             composition: spent.as_ref().map(|(_, name)| *name),
@@ -177,6 +206,24 @@ impl Account {
     }
 }
 
+/// Every charge, with the neighbourhood that it has or was given since.
+fn listed(history: &History) -> Vec<Listed> {
+    let days = history.entries();
+    let day = |id: u64| days.iter().find(|entry| entry.id == id);
+    let charges = history
+        .charges()
+        .into_iter()
+        .map(|(number, charge)| Listed {
+            number,
+            day: day(number).map_or(String::new(), |entry| entry.day.clone()),
+            mechanism: charge.mechanism().name(),
+            basis: charge.basis(),
+            epsilon: charge.epsilon(),
+            neighbourhood: charge.claim().scope().map(|s| s.neighbourhood.clone()),
+        });
+    charges.collect()
+}
+
 fn is_sampled(claim: &Claim) -> bool {
     let holds = claim.scope().map(|scope| &scope.holds);
     matches!(holds, Some(Holds::Sampled { .. }))
@@ -223,6 +270,7 @@ fn words(
             short(epsilon),
             composition.unwrap_or_default()
         ),
+        (None, Some(found)) if found.charge.is_none() => format!("not bounded; {}", found.why),
         (None, Some(found)) => format!("not bounded; {found}"),
         (None, None) => "nothing".into(),
     }
@@ -263,6 +311,9 @@ impl fmt::Display for Account {
         if let Some(all) = &self.all {
             self.table(all, f)?;
         }
+        if self.spent.is_none() {
+            self.list(f)?;
+        }
         let asked = self.budget.neighbourhood();
         let mut others = self
             .neighbourhoods
@@ -286,6 +337,60 @@ impl fmt::Display for Account {
 }
 
 impl Account {
+    /// The commands that state what is open, for the ledger at this path, each with what it is about.
+    pub fn to_state(&self, ledger: &Path) -> Vec<String> {
+        let command = statement::command(&in_shell(&ledger.display().to_string()), &self.dataset);
+        let open = |is_sampled: bool| -> Vec<String> {
+            let open = self.listed.iter().filter(|c| c.neighbourhood.is_none());
+            let own = open.filter(|c| (c.basis == Basis::Sampled) == is_sampled);
+            own.map(|c| c.number.to_string()).collect()
+        };
+        let mut lines = Vec::new();
+        if self.budget.neighbourhood().is_none() {
+            lines.push(format!("the budget: {command} --budget --spec SPEC.toml"));
+        }
+        for is_sampled in [false, true] {
+            let numbers = open(is_sampled);
+            if !numbers.is_empty() {
+                let flags = match is_sampled {
+                    true => "--spec SPEC.toml, or by flags with --gamma G --beta B",
+                    false => "--spec SPEC.toml",
+                };
+                let (numbers, more) = (numbers.join(","), statement::if_it_is_so(is_sampled));
+                lines.push(format!(
+                    "charges {numbers}: {command} --charges {numbers} {flags}; {more}"
+                ));
+            }
+        }
+        lines
+    }
+
+    /// The charges one by one.
+    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.listed.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "\n{:>6} {:<10} {:<17} {:<11} {:>10}  between",
+            "charge", "day", "mechanism", "basis", "ε"
+        )?;
+        for c in &self.listed {
+            let between = c.neighbourhood.as_ref();
+            writeln!(
+                f,
+                "{:>6} {:<10} {:<17} {:<11} {:>10}  {}",
+                c.number,
+                c.day,
+                c.mechanism,
+                c.basis,
+                c.epsilon,
+                between.map_or("not stated".into(), Neighbourhood::to_string)
+            )?;
+        }
+        Ok(())
+    }
+
     /// The charges of each basis, and all of them.
     fn table(&self, all: &BasisTotal, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let zcdp = format!("ε by zCDP at δ = {}", self.budget.amounts().1);

@@ -1,7 +1,8 @@
 //! What can go wrong with a ledger. Nothing has been recorded when one of these is returned.
 
+use super::neighbourhood::in_shell;
 use super::{Budget, Neighbourhood, NotBounded, Pair};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The ledger's result.
@@ -56,13 +57,15 @@ pub enum Error {
     },
     /// A budget of ledger format 1, which does not say between which datasets it holds.
     #[error(
-        "the budget of dataset {dataset:?} does not say between which datasets it holds: it was made by an earlier version\n  instead: state it for the budget and its charges, if it is so for all of them: `conveil ledger adopt LEDGER --dataset {dataset} {flags}`"
+        "the budget of dataset {dataset:?} does not say between which datasets it holds: it was made by an earlier version\n  instead: state it for the budget and its charges, if it is so for all of them: `{line}`; {more}"
     )]
     NotStated {
         /// The dataset.
         dataset: String,
-        /// The flags that state the neighbourhood of the refused charge.
-        flags: String,
+        /// The command that states the neighbourhood of the refused charge.
+        line: String,
+        /// What more can be stated.
+        more: &'static str,
     },
     /// The operating system gave no randomness.
     #[error("the operating system gives no random numbers: {why}; nothing was charged")]
@@ -183,6 +186,17 @@ pub enum Error {
 impl Error {
     pub(super) fn input(message: String) -> Error {
         Error::Input(message)
+    }
+
+    /// The same with the ledger's path in the commands that it tells.
+    pub(super) fn at(mut self, file: &Path) -> Error {
+        if let Error::NotBounded { instead: told, .. } | Error::NotStated { line: told, .. } =
+            &mut self
+        {
+            let file = in_shell(&file.display().to_string());
+            *told = told.replace(" LEDGER ", &format!(" {file} "));
+        }
+        self
     }
 
     /// Whether the budget, and nothing else, stands in the way.

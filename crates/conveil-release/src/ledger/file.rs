@@ -3,7 +3,9 @@
 use super::history::{Entry, History, Record, check_name, unknown};
 use super::nonce::Nonce;
 use super::place::{Access, Place, Settings};
-use super::{Account, Budget, Charge, Charges, Error, Head, Receipt, Result, Scope, rows, schema};
+use super::{
+    Account, Budget, Charge, Charges, Error, Head, Receipt, Result, Statement, rows, schema,
+};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -120,17 +122,10 @@ impl Ledger {
         self.record(dataset, |history, nonce| Ok(history.next(charge, nonce)))
     }
 
-    /// Records what the curator states about entries of ledger format 1: between which datasets these charges hold, or all
-    /// that are open, and the budget if that is open too. Nothing that was written before changes.
-    pub fn adopt(
-        &mut self,
-        dataset: &str,
-        scope: &Scope,
-        charges: Option<&[u64]>,
-    ) -> Result<Account> {
-        self.record(dataset, |history, nonce| {
-            history.adopt(scope, charges, nonce)
-        })?;
+    /// Records what the curator states about entries of ledger format 1 ([`Statement`]): between which datasets they hold.
+    /// Nothing that was written before changes; a later statement counts instead of an earlier one.
+    pub fn adopt(&mut self, dataset: &str, statement: &Statement) -> Result<Account> {
+        self.record(dataset, |history, nonce| history.adopt(statement, nonce))?;
         self.account(dataset)
     }
 
@@ -217,7 +212,7 @@ impl Ledger {
         let writing = place.lock(&self.connection)?;
         let histories = sound(&writing, place)?;
         let history = find(&histories, dataset, place)?;
-        let entry = admit(history, nonce)?;
+        let entry = admit(history, nonce).map_err(|error| error.at(&place.file))?;
         schema::upgrade(&writing).map_err(failed)?;
         rows::insert_charge(&writing, dataset, &entry).map_err(failed)?;
         writing.commit().map_err(failed)?;

@@ -3,8 +3,8 @@
 use super::chain::Link;
 use super::nonce::Nonce;
 use super::{
-    Account, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism, Neighbourhood,
-    Result, Scope, Total, terms,
+    About, Account, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism,
+    Neighbourhood, Result, Statement, Total, statement, terms,
 };
 use conveil_read::naming::fault;
 use conveil_read::spelling::quoted;
@@ -158,7 +158,7 @@ impl History {
 
     /// The budget, about the neighbourhood that it was given or that was stated since.
     pub(super) fn budget(&self) -> Budget {
-        let adopted = self.adoptions().find(|adoption| adoption.budget);
+        let adopted = self.adoptions().filter(|adoption| adoption.budget).last();
         match adopted {
             Some(adoption) => self.budget.adopted(&adoption.scope.neighbourhood),
             None => self.budget.clone(),
@@ -191,14 +191,20 @@ impl History {
         let mut stated = HashMap::new();
         for adoption in self.adoptions() {
             let each = adoption.charges.iter();
-            stated.extend(each.map(|id| (*id, &adoption.scope)));
+            stated.extend(each.map(|id| (*id, adoption)));
         }
         let charges = self.entries.iter().filter_map(|entry| match &entry.record {
             Record::Charge(charge) => Some((entry.id, charge)),
             Record::Adoption { .. } => None,
         });
         let effective = charges.map(|(id, charge)| match stated.get(&id) {
-            Some(scope) => (id, charge.adopted(charge.claim().adopted(scope))),
+            Some(adoption) => {
+                let adopted = charge.adopted(charge.claim().adopted(&adoption.scope));
+                match adoption.planned {
+                    true => (id, adopted.planned()),
+                    false => (id, adopted),
+                }
+            }
             None => (id, charge.clone()),
         });
         effective.collect()
@@ -229,10 +235,18 @@ impl History {
     pub(super) fn admit(&self, charge: &Charge, nonce: Nonce) -> Result<Entry> {
         let budget = self.budget();
         let Some(asked) = budget.neighbourhood() else {
-            let scope = charge.claim().scope();
+            let is_sampled = self
+                .charges()
+                .iter()
+                .any(|(_, c)| c.basis() == Basis::Sampled);
+            let (command, flags) = (
+                statement::command("LEDGER", &self.dataset),
+                statement::flags(charge, is_sampled),
+            );
             return Err(Error::NotStated {
                 dataset: self.dataset.clone(),
-                flags: scope.map_or(String::new(), |scope| scope.neighbourhood.flags()),
+                line: format!("{command} {flags}"),
+                more: statement::if_it_is_so(is_sampled),
             });
         };
         if budget.delta() == 0.0 && charge.delta() > 0.0 {
@@ -278,11 +292,26 @@ impl History {
         let scope = charge.claim().scope();
         let flags = scope.map_or(String::new(), |scope| scope.neighbourhood.flags());
         match found.charge {
-            Some(id) if !is_stated(id) => format!(
-                "state between which datasets it holds: `conveil ledger adopt LEDGER --dataset {} --charges {id} {flags}`",
-                self.dataset
+            Some(id) if !is_stated(id) => {
+                let charges = self.charges();
+                let mut own = charges.iter().filter(|(own, _)| *own == id);
+                let is_sampled = own.any(|(_, own)| own.basis() == Basis::Sampled);
+                format!(
+                    "state between which datasets it holds; if they are those of this release: `{} --charges {id} {}`, otherwise `--spec` with the spec of its own release; {}",
+                    statement::command("LEDGER", &self.dataset),
+                    statement::flags(charge, is_sampled),
+                    statement::if_it_is_so(is_sampled)
+                )
+            }
+            Some(id) if self.cannot_state(&[id], false).is_none() => format!(
+                "what was stated about charge {id} can be stated again, if it was wrong or incomplete: `{} --charges {id} --spec SPEC.toml`, and `--planned` if it is sampled and was fixed before any answer was seen",
+                statement::command("LEDGER", &self.dataset)
             ),
             Some(_) => "no more can be released under this budget: what was charged still leaks, and nothing bounds the sum; a dataset that shares no private number with this one has a budget of its own".into(),
+            None if self.cannot_state(&[], true).is_none() => format!(
+                "release between the neighbours of the budget; if what was stated about the budget is wrong, state it again, and its charges with `--charges N,N`: `{} --budget {flags}`",
+                statement::command("LEDGER", &self.dataset)
+            ),
             None => format!(
                 "release between the neighbours of the budget; for data that share no private number with these, `conveil ledger init LEDGER --dataset NAME --epsilon E {flags}` makes a budget about this neighbourhood"
             ),
@@ -295,53 +324,80 @@ impl History {
         self.entry(Record::Charge(charge.clone()), nonce)
     }
 
-    /// The entry that a statement becomes: about all that has no neighbourhood, or about these charges.
-    pub(super) fn adopt(
-        &self,
-        scope: &Scope,
-        charges: Option<&[u64]>,
-        nonce: Nonce,
-    ) -> Result<Entry> {
+    /// The entry that a statement becomes.
+    pub(super) fn adopt(&self, statement: &Statement, nonce: Nonce) -> Result<Entry> {
         let own = self.charges();
-        let open: Vec<u64> = own
-            .iter()
-            .filter(|(_, charge)| charge.claim().scope().is_none())
-            .map(|(id, _)| *id)
-            .collect();
-        let budget = self.budget().neighbourhood().is_none();
-        let charges = match charges {
-            None => open,
-            Some(asked) => {
-                if let Some(id) = asked.iter().find(|id| !open.contains(id)) {
-                    return Err(Error::input(format!(
-                        "charge {id} of dataset {:?} is none whose neighbourhood is open",
-                        self.dataset
-                    )));
-                }
-                let mut asked = asked.to_vec();
-                asked.sort_unstable();
-                asked.dedup();
-                asked
+        let (charges, budget) = match &statement.about {
+            About::These { charges, budget } => (charges.clone(), *budget),
+            About::AllThatIsOpen => {
+                let open = own.iter().filter(|(_, c)| c.claim().scope().is_none());
+                let open = open.map(|(id, _)| *id).collect();
+                (open, self.budget().neighbourhood().is_none())
             }
         };
-        for (id, charge) in &own {
-            if charges.contains(id) {
-                Claim::stated(charge.basis().max(Basis::Declared), scope.clone())
-                    .map_err(|why| Error::input(format!("charge {id}: {why}")))?;
-            }
-        }
         if charges.is_empty() && !budget {
+            let correct = match self.adoptions().next() {
+                Some(_) => {
+                    "; to correct an earlier statement, name what it was about: `--charges N,N`, `--budget`"
+                }
+                None => "",
+            };
             return Err(Error::input(format!(
-                "every charge of dataset {:?} and its budget say between which datasets they hold: nothing is open",
+                "every charge of dataset {:?} and its budget say between which datasets they hold: nothing is open{correct}",
                 self.dataset
             )));
         }
+        if let Some(fault) = self.cannot_state(&charges, budget) {
+            return Err(Error::input(format!("dataset {:?}: {fault}", self.dataset)));
+        }
+        for (id, charge) in &own {
+            if charges.contains(id) {
+                Claim::stated(charge.basis().max(Basis::Declared), statement.scope.clone())
+                    .map_err(|why| {
+                        Error::input(format!(
+                            "charge {id}: {why}\n  help: `--charges N,N` states it for some charges alone"
+                        ))
+                    })?;
+            }
+        }
         let adopts = Adoption {
-            scope: scope.clone(),
+            scope: statement.scope.clone(),
             charges,
             budget,
+            planned: statement.planned,
         };
         Ok(self.entry(Record::Adoption { adopts }, nonce))
+    }
+
+    /// Why no statement can be about these: they were recorded with a neighbourhood, or what came later rests on them.
+    fn cannot_state(&self, charges: &[u64], budget: bool) -> Option<String> {
+        for id in charges {
+            let mut entries = self.entries.iter();
+            match entries.find(|e| e.id == *id).map(|e| &e.record) {
+                Some(Record::Charge(charge)) if charge.claim().scope().is_none() => {}
+                Some(Record::Charge(_)) => {
+                    return Some(format!(
+                        "charge {id} was recorded with its neighbourhood, and that stays"
+                    ));
+                }
+                _ => return Some(format!("there is no charge {id}")),
+            }
+        }
+        if !budget {
+            return None;
+        }
+        if self.budget.neighbourhood().is_some() {
+            return Some("the budget was made with its neighbourhood, and that stays".into());
+        }
+        let is_about_it =
+            |entry: &&Entry| matches!(&entry.record, Record::Adoption { adopts } if adopts.budget);
+        let first = self.entries.iter().find(is_about_it)?.id;
+        let mut later = self.entries.iter().filter(|entry| entry.id > first);
+        let charge = later.find(|entry| matches!(entry.record, Record::Charge(_)))?;
+        Some(format!(
+            "charge {} was made after the budget's neighbourhood was stated, and that stays",
+            charge.id
+        ))
     }
 
     fn entry(&self, record: Record, nonce: Nonce) -> Entry {
@@ -393,17 +449,10 @@ impl History {
         if is_new && nonce.is_none() {
             return Err("of format 1, though what stands before it is of format 2".into());
         }
-        if let Record::Adoption { adopts } = &record {
-            let charges = self.charges();
-            let is_open = |id: &u64| {
-                let found = charges.iter().find(|(own, _)| own == id);
-                found.is_some_and(|(_, charge)| charge.claim().scope().is_none())
-            };
-            if !adopts.charges.iter().all(is_open)
-                || (adopts.budget && self.budget().neighbourhood().is_some())
-            {
-                return Err("it states a neighbourhood of what has one".into());
-            }
+        if let Record::Adoption { adopts } = &record
+            && self.cannot_state(&adopts.charges, adopts.budget).is_some()
+        {
+            return Err("it states a neighbourhood of what has one".into());
         }
         let link = Link {
             dataset: &self.dataset,

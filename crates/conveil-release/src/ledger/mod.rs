@@ -54,9 +54,10 @@ mod place;
 mod rows;
 mod schema;
 mod series;
+mod statement;
 mod terms;
 
-pub use account::{Account, BasisTotal, LeftOut, NeighbourhoodTotal};
+pub use account::{Account, BasisTotal, LeftOut, Listed, NeighbourhoodTotal};
 pub use amount::Amount;
 pub use budget::{Budget, Composition};
 pub use chain::Head;
@@ -72,6 +73,7 @@ pub use optimal::{Equal, optimal_epsilon};
 pub use part::Part;
 pub use place::Settings;
 pub use series::{Each, Series};
+pub use statement::{About, Statement};
 pub use terms::Adoption;
 
 /// Where charges go: the file of a real release ([`Ledger`]), or memory for tests and audits ([`NotDurable`]).

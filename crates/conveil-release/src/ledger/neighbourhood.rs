@@ -77,12 +77,12 @@ impl Relation {
             ("universe", None, None) => Relation::Universe,
             ("one-entry" | "l1" | "l2", ..) => {
                 return Err(Error::input(format!(
-                    "adjacency {name} has an α and no record length"
+                    "adjacency {name} needs `--alpha A` and has no record length"
                 )));
             }
             ("one-record", ..) => {
                 return Err(Error::input(
-                    "adjacency one-record has a record length, the count of numbers in a record, and no α"
+                    "adjacency one-record needs `--record N`, how many numbers make a record, and has no α"
                         .into(),
                 ));
             }
@@ -245,6 +245,15 @@ impl Neighbourhood {
 /// In single quotes, as a shell reads them.
 fn in_quotes(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// As a shell reads it: in quotes where it needs them.
+pub(super) fn in_shell(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.into(),
+        false => in_quotes(text),
+    }
 }
 
 /// A text that can stand on a card.

@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Guarantee
 /// A statement is an entry of the chain like a charge: what was there before stays as it was. It gives a neighbourhood only
-/// to what has none, and the basis of what it speaks of is then declared at best. Test:
-/// `adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing`.
+/// to what was recorded without one, and the basis of what it speaks of is then declared at best. Of two statements about
+/// the same the later one counts; what a release's own plan stated stays, and so does the budget once something was
+/// charged under it. That charges were planned is stated in the entry, and hashed with it. Tests:
+/// `adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing`,
+/// `a_later_statement_corrects_an_earlier_one_and_nothing_else`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Adoption {
     /// Between which datasets the charges hold.
@@ -23,6 +26,8 @@ pub struct Adoption {
     pub charges: Vec<u64>,
     /// Whether the budget is about the same neighbourhood.
     pub budget: bool,
+    /// Whether the charges were fixed before any answer about the dataset was seen.
+    pub planned: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -96,6 +101,8 @@ struct StoredAdoption {
     scope: StoredScope,
     charges: Vec<u64>,
     budget: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    planned: bool,
 }
 
 /// A budget's neighbourhood, as text.
@@ -183,6 +190,7 @@ pub(super) fn of_adoption(adoption: &Adoption) -> String {
         scope: stored_scope(&adoption.scope),
         charges: adoption.charges.clone(),
         budget: adoption.budget,
+        planned: adoption.planned,
     })
 }
 
@@ -193,6 +201,7 @@ pub(super) fn adoption(terms: &str) -> Result<Adoption> {
         scope: scope(stored.scope)?,
         charges: stored.charges,
         budget: stored.budget,
+        planned: stored.planned,
     };
     in_one_spelling(terms, of_adoption(&adoption))?;
     Ok(adoption)
