@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
-use conveil_read::spec::Strategy;
+use conveil_read::spec::{Adjacency, Sensitivity, Strategy};
 use conveil_release::ledger::{
     self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Part, Settings,
 };
@@ -50,6 +50,8 @@ fn release(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     grid::refuse_public_demands(inputs)?;
+    refuse_part(inputs)?;
+    refuse_row_of_series(releasing, inputs)?;
     let mut book = Book::open(releasing, inputs, cancel)?;
     let plan = terminal.stage("plan", || planned(inputs, model, terminal, cancel))?;
     warn(&plan, terminal);
@@ -101,6 +103,50 @@ fn refuse_decision(releasing: &Releasing, inputs: &Inputs) -> Result<(), Failure
         "`--decision` needs strategy `program`: here the noise is on the answer, and no decision carries it",
     );
     Err(error.with_help("the card has the whole answer").into())
+}
+
+/// Parts are for claims about all pairs, and for neighbours that differ in one part.
+fn refuse_part(inputs: &Inputs) -> Result<(), Failure> {
+    let (spec, name) = (&inputs.spec, &inputs.spec_name);
+    let Some(part) = spec.ledger.as_ref().and_then(|ledger| ledger.part.as_ref()) else {
+        return Ok(());
+    };
+    if matches!(spec.privacy.sensitivity.value, Sensitivity::Sampled { .. }) {
+        let error = part.error(
+            name,
+            "`part` does not go with a sampled sensitivity, whose claim leaves out pairs",
+        );
+        let help = "remove `part`, or use a certificate or a declared bound";
+        return Err(error.with_help(help).into());
+    }
+    let kind = match spec.private.adjacency.value {
+        Adjacency::OneEntry { .. } | Adjacency::OneRecord { .. } => return Ok(()),
+        Adjacency::L1 { .. } => "l1",
+        Adjacency::L2 { .. } => "l2",
+        Adjacency::Universe => "universe",
+    };
+    let error = part.error(
+        name,
+        format!(
+            "`part` does not go with adjacency `{kind}`, whose neighbours differ in several parts at once"
+        ),
+    );
+    let help = "remove `part`, or use adjacency `one-entry` or `one-record`";
+    Err(error.with_help(help).into())
+}
+
+/// A declared series is charged and released whole.
+fn refuse_row_of_series(releasing: &Releasing, inputs: &Inputs) -> Result<(), Failure> {
+    let section = inputs.spec.ledger.as_ref();
+    let (Some(series), Some(_)) = (section.and_then(|s| s.series.as_ref()), releasing.row) else {
+        return Ok(());
+    };
+    let error = series.error(
+        &inputs.spec_name,
+        "`--row` does not go with `series`: a declared series is released in one run, whole",
+    );
+    let help = "leave out `--row`; or remove `series`, and each release is charged by itself";
+    Err(error.with_help(help).into())
 }
 
 /// One charge, one answer; of a declared series the charge was made before.
@@ -270,7 +316,7 @@ impl<'i> Series<'i> {
                 name,
                 format!("a series of {declared} releases is declared, and this run has {rows}"),
             );
-            let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself, and `--row` picks one";
+            let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself";
             return Err(error.with_help(help).into());
         }
         ready(cancel)?;

@@ -178,9 +178,57 @@ fn hours_of_their_own_cost_one_hour() {
         (&account["charges"], &account["by_parts"]),
         (&Value::from(3), &Value::from(true))
     );
-    // The same hour once more is over.
+    // The same hour once more is over; another day's is not.
     let (code, _, stderr) = ended(&parts, &words("release spec.toml -q --row 2"));
     assert_eq!(code, 5, "{stderr}");
+    assert!(
+        stderr.contains("instead: nothing more can be released from part `day 1, hour 2` under its budget; in a part that has not spent, a pure charge of at most ε = 0.2 fits"),
+        "{stderr}"
+    );
+    let table = done(&parts, "ledger show ledger.db");
+    assert!(
+        table.contains(
+            "left     a pure charge of ε = 0 about all of it, of ε = 0.2 about a part that has not spent\n"
+        ),
+        "{table}"
+    );
+    assert_eq!(account["fits_in_new_part"], 0.2);
+    let spec = text(&parts.join("spec.toml")).replace("day 1", "day 2");
+    write(&parts.join("spec.toml"), spec);
+    done(&parts, "release spec.toml -q --row 2");
+}
+
+/// A part needs a claim about all pairs, and neighbours that differ in one part: said where it stands, before any plan.
+#[test]
+fn parts_are_refused_where_they_mean_nothing() {
+    let place = hours(
+        "accounting-no-parts",
+        "--epsilon 1",
+        "part = \"hour {row}\"",
+    );
+    let spec = text(&place.join("spec.toml"));
+    let spec = spec.replace("\n[query]", "\nbounds = { relative = 0.3 }\n[query]");
+    let bound = "per_alpha = \"largest-cost\"";
+    let spec = spec.replace(bound, "per_alpha = 40.0, reason = \"a price cap\"");
+    for (piece, other, said) in [
+        (
+            "one-entry",
+            "l2",
+            "spec.toml:19:8: `part` does not go with adjacency `l2`, whose neighbours differ in several parts at once",
+        ),
+        (
+            "by = \"declared\", per_alpha = 40.0, reason = \"a price cap\"",
+            "by = \"sampled\", gamma = 0.2, beta = 0.2",
+            "spec.toml:19:8: `part` does not go with a sampled sensitivity, whose claim leaves out pairs\n  help: remove `part`, or use a certificate or a declared bound",
+        ),
+    ] {
+        assert!(spec.contains(piece));
+        write(&place.join("spec.toml"), spec.replace(piece, other));
+        let (code, _, stderr) = ended(&place, &words("release spec.toml -q --row 1"));
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(said), "{stderr}");
+    }
+    assert_eq!(shown(&place)["charges"], 0);
 }
 
 /// A declared series is one charge for all, made before the first answer; its cards say so, also where it ends early.
@@ -231,7 +279,7 @@ fn a_declared_series_is_charged_whole_and_stays_so() {
     let (code, _, stderr) = ended(&place, &words("release spec.toml -q --row 1"));
     assert_eq!(code, 2);
     assert!(
-        stderr.contains("a series of 3 releases is declared, and this run has 1"),
+        stderr.contains("spec.toml:18:10: `--row` does not go with `series`"),
         "{stderr}"
     );
 }
@@ -304,4 +352,34 @@ fn a_sampled_spend_takes_its_pairs_from_its_spec() {
         "{told}"
     );
     assert!(told.contains("\ncharge day        mechanism "), "{told}");
+}
+
+/// A second sampled release says what would count, not that its neighbours are others.
+#[test]
+fn a_second_sampled_release_asks_whether_it_was_planned() {
+    let place = directory("accounting-sampled-twice");
+    let name = |end: &str| format!("sampled-dispatch.{end}");
+    let spec = text(&examples().join(name("toml")));
+    let problem = text(&examples().join(name("json")));
+    write(&place.join("sampled-dispatch.json"), problem);
+    let section = "\n[ledger]\nfile = \"ledger.db\"\ndataset = \"loads\"\n";
+    write(&place.join("spec.toml"), format!("{spec}{section}"));
+    write(
+        &place.join("planned.toml"),
+        format!("{spec}{section}planned = true\n"),
+    );
+    done(
+        &place,
+        "ledger init ledger.db --dataset loads --epsilon 5 --spec spec.toml",
+    );
+    done(&place, "release spec.toml -q");
+    let (code, _, stderr) = ended(&place, &words("release spec.toml -q"));
+    assert_eq!(code, 5);
+    assert!(stderr.contains("not charged: "), "{stderr}");
+    assert!(
+        stderr.contains("instead: if this release was fixed before any answer was seen, write `planned = true` in [ledger]; otherwise no further sampled charge can be counted, and a certificate or a declared bound can"),
+        "{stderr}"
+    );
+    done(&place, "release planned.toml -q");
+    assert_eq!(shown(&place)["charges"], 2);
 }

@@ -537,3 +537,130 @@ fn a_charge_carries_the_neighbourhood_of_its_plan() {
         "{called}"
     );
 }
+
+/// The ε that a refusal offers is one of the refused release, between its own neighbours: it fits, and hardly more does.
+#[test]
+fn what_fits_is_counted_as_the_release_counts() {
+    for (own, text, left) in [
+        (
+            entry(0.1),
+            "a pure charge of at most ε = 0.1 (which counts 10 times: α = 0.1 here, 1 in the budget) fits",
+            0.1,
+        ),
+        (entry(1.0), "a pure charge of at most ε = 1 fits", 1.0),
+        (entry(9.0), "a pure charge of at most ε = 1 fits", 1.0),
+    ] {
+        let mut ledger = ledger(1.0, 0.0, &entry(1.0));
+        let refused = ledger.charge(NAME, &laplace(1.5, own.clone()));
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(&format!("instead: {text}")), "{refused}");
+        let more = laplace(left * (1.0 + 1e-9), own.clone());
+        assert!(ledger.charge(NAME, &more).is_err());
+        ledger.charge(NAME, &laplace(left, own)).unwrap();
+    }
+    // From one entry to ℓ₂ over 17 numbers it is 16 + ⌈√17⌉ = 21 steps.
+    let mut ledger = ledger(4.2, 0.0, &l2(1.0));
+    let refused = ledger.charge(NAME, &laplace(1.0, entry(1.0)));
+    let refused = refused.unwrap_err().to_string();
+    let text = "at most ε = 0.2 (which counts 21 times: one-entry here, l2 in the budget) fits";
+    assert!(refused.contains(text), "{refused}");
+    ledger.charge(NAME, &laplace(0.2, entry(1.0))).unwrap();
+}
+
+/// Where one part is spent, another is not; what counts in all is taken from every part.
+#[test]
+fn an_unspent_part_has_what_the_whole_leaves() {
+    let hour = |epsilon: f64, name: &str| {
+        let part = Part::fixed(name).unwrap();
+        laplace(epsilon, entry(1.0)).in_part(part).unwrap()
+    };
+    let mut ledger = ledger(1.0, 0.0, &entry(1.0));
+    ledger.charge(NAME, &laplace(0.3, entry(1.0))).unwrap();
+    ledger.charge(NAME, &hour(0.5, "hour 1")).unwrap();
+    let said = |ledger: &mut NotDurable, charge: &Charge| {
+        let refused = ledger.charge(NAME, charge).unwrap_err().to_string();
+        refused.split("instead: ").nth(1).unwrap().to_string()
+    };
+    let text = said(&mut ledger, &hour(0.4, "hour 1"));
+    assert_eq!(
+        text,
+        "a pure charge of at most ε = 0.2 fits in part `hour 1`"
+    );
+    ledger.charge(NAME, &hour(0.2, "hour 1")).unwrap();
+    let unspent = "in a part that has not spent, a pure charge of at most ε = 0.7 fits";
+    assert_eq!(
+        said(&mut ledger, &hour(0.1, "hour 1")),
+        format!("nothing more can be released from part `hour 1` under its budget; {unspent}")
+    );
+    assert_eq!(
+        said(&mut ledger, &laplace(0.1, entry(1.0))),
+        format!(
+            "nothing more can be released from all of this dataset together under its budget; {unspent}"
+        )
+    );
+    let account = ledger.account(NAME).unwrap();
+    assert_eq!((account.fits, account.fits_in_new_part), (0.0, Some(0.7)));
+    assert!(ledger.charge(NAME, &hour(0.7 + 1e-9, "hour 2")).is_err());
+    ledger.charge(NAME, &hour(0.7, "hour 2")).unwrap();
+
+    // A record that may leave its part for another meets both.
+    let leaving = |epsilon: f64, name: &str| {
+        let part = Part::that_records_may_leave(name).unwrap();
+        laplace(epsilon, records()).in_part(part).unwrap()
+    };
+    let mut ledger = self::ledger(1.0, 0.0, &records());
+    ledger.charge(NAME, &leaving(1.0, "region A")).unwrap();
+    assert_eq!(
+        said(&mut ledger, &leaving(0.1, "region B")),
+        "nothing more can be released from this dataset under its budget"
+    );
+}
+
+/// A name or a unit that differs is told as that: nothing is over, and both units can be seen.
+#[test]
+fn other_numbers_or_units_are_told_by_what_differs() {
+    let of = |unit: Option<&str>, called: &str| {
+        let own = Neighbourhood::new(Relation::OneRecord { record: 3 }, 300, called).unwrap();
+        match unit {
+            Some(unit) => own.in_unit(unit).unwrap(),
+            None => own,
+        }
+    };
+    let asked = of(Some("mg"), "patients");
+    assert!(
+        asked.to_string().contains("300 private numbers in mg"),
+        "{asked}"
+    );
+    for (other, own) in [
+        (
+            of(None, "patients"),
+            "300 numbers called 'patients', no unit",
+        ),
+        (
+            of(Some("g"), "patients"),
+            "300 numbers called 'patients', unit g",
+        ),
+        (
+            of(Some("mg"), "visits"),
+            "300 numbers called 'visits', unit mg",
+        ),
+    ] {
+        assert_ne!(other.to_string(), asked.to_string());
+        let mut ledger = ledger(1.0, 0.0, &asked);
+        let refused = ledger.charge(NAME, &laplace(0.1, other)).unwrap_err();
+        let text = refused.to_string();
+        let budget = "300 numbers called 'patients', unit mg";
+        assert!(
+            refused.is_over_budget() && !text.contains("over budget"),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("unit: {own}, not {budget}\n")),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("if these are the numbers of the budget, give them its names and unit in the spec ({budget})")),
+            "{text}"
+        );
+    }
+}

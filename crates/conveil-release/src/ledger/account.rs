@@ -1,11 +1,11 @@
 //! A dataset's account: budget, totals by basis, what still fits. For people a table, for machines JSON.
 
+use super::error::in_words;
 use super::history::{Entry, History, NotBounded, Record};
 use super::neighbourhood::in_shell;
 use super::statement;
 use super::{
-    Amount, Basis, Budget, Charge, Claim, Composition, Head, Holds, Neighbourhood, Pair, Scope,
-    Total,
+    Amount, Basis, Budget, Claim, Head, Holds, Neighbourhood, Pair, Part, Scope, Total, left,
 };
 use serde::Serialize;
 use std::fmt;
@@ -41,6 +41,8 @@ pub struct Account {
     pub by_parts: bool,
     /// The largest ε of one more Laplace charge that fits.
     pub fits: f64,
+    /// The same for a charge of a part that has not spent; none where no charge has a part.
+    pub fits_in_new_part: Option<f64>,
     /// The charges of each basis apart, strongest first. Only `spent` is held against the budget.
     pub by_basis: Vec<BasisTotal>,
     /// All charges together, on the weakest basis; none before the first.
@@ -164,9 +166,15 @@ impl Account {
                 .map(|(gamma, beta)| LeftOut { gamma, beta }),
             by_parts: total.as_ref().is_some_and(Total::has_parts),
             fits: match &total {
-                Some(total) => Account::largest_pure_charge(total, &budget),
+                Some(total) => Account::largest_pure_charge(total, &budget, None),
                 None => 0.0,
             },
+            fits_in_new_part: total
+                .as_ref()
+                .filter(|total| total.has_parts())
+                .map(|total| {
+                    Account::largest_pure_charge(total, &budget, Some(&total.unspent_part(false)))
+                }),
             by_basis,
             all: total.as_ref().and_then(row),
             neighbourhoods: between(history, &budget),
@@ -175,34 +183,14 @@ impl Account {
         }
     }
 
-    /// The largest ε of one more pure charge that fits a budget, rounded down; 0 where none does.
-    pub(super) fn largest_pure_charge(total: &Total, budget: &Budget) -> f64 {
+    /// The largest ε of one more pure charge about all of the dataset, or about this part.
+    fn largest_pure_charge(total: &Total, budget: &Budget, part: Option<&Part>) -> f64 {
         let scope = Scope {
             neighbourhood: total.neighbourhood().clone(),
             holds: Holds::Everywhere,
         };
-        let Ok(claim) = Claim::stated(Basis::Certificate, scope) else {
-            return 0.0;
-        };
-        let fits = |epsilon: f64| {
-            let charge = Charge::laplace(epsilon, &claim);
-            let with = charge.ok().and_then(|charge| total.with(&charge).ok());
-            with.is_some_and(|with| with.fits(budget))
-        };
-        let exact = budget.amounts().0.minus(&total.basic().epsilon).down();
-        let mut low = if fits(exact) { exact } else { 0.0 };
-        if budget.composition() == Composition::Smaller {
-            let mut high = budget.epsilon();
-            for _ in 0..40 {
-                let middle = low + (high - low) / 2.0;
-                let end = if fits(middle) { &mut low } else { &mut high };
-                *end = middle;
-            }
-            // Six digits are enough to read; 1e-5 is more than their rounding adds.
-            let short = format!("{:.5e}", low * (1.0 - 1e-5)).parse().unwrap_or(0.0);
-            low = if low > exact { short } else { low };
-        }
-        if fits(low) { low } else { 0.0 }
+        let claim = Claim::stated(Basis::Certificate, scope);
+        claim.map_or(0.0, |claim| left::largest(total, budget, &claim, part))
     }
 }
 
@@ -268,7 +256,7 @@ fn words(
         (Some(Pair { epsilon, delta }), _) => format!(
             "ε = {}, δ = {delta} by {} composition",
             short(epsilon),
-            composition.unwrap_or_default()
+            in_words(composition.unwrap_or_default())
         ),
         (None, Some(found)) if found.charge.is_none() => format!("not bounded; {}", found.why),
         (None, Some(found)) => format!("not bounded; {found}"),
@@ -306,7 +294,14 @@ impl fmt::Display for Account {
                 "pairs    for all but a share γ = {gamma} of sampled pairs, at a risk of β = {beta}"
             )?;
         }
-        writeln!(f, "left     a pure charge of ε = {}", self.fits)?;
+        write!(f, "left     a pure charge of ε = {}", self.fits)?;
+        match self.fits_in_new_part {
+            Some(part) => writeln!(
+                f,
+                " about all of it, of ε = {part} about a part that has not spent"
+            )?,
+            None => writeln!(f)?,
+        }
         writeln!(f, "head     {}", self.head)?;
         if let Some(all) = &self.all {
             self.table(all, f)?;

@@ -131,7 +131,9 @@ impl fmt::Display for Budget {
         let (epsilon, delta) = self.amounts();
         let how = match self.composition {
             Composition::Basic => "by basic composition",
-            Composition::Smaller => "by the smaller of basic composition and zCDP",
+            Composition::Smaller => {
+                "by the smallest of basic, zCDP and, for declared series, optimal composition"
+            }
         };
         write!(f, "ε = {epsilon}, δ = {delta} {how}")
     }

@@ -1,7 +1,7 @@
 //! Composition: what several charges spend together.
 
 use super::convert::{Counted, Share, shares};
-use super::{Amount, Basis, Budget, Charge, Composition, Neighbourhood, Relation};
+use super::{Amount, Basis, Budget, Charge, Composition, Neighbourhood, Part, Relation};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -220,6 +220,13 @@ impl Total {
     /// Whether some charges are of a part of the dataset.
     pub fn has_parts(&self) -> bool {
         !self.parts.is_empty()
+    }
+
+    /// A part that no charge is of, and that a replaced record may leave if this one or any other may.
+    pub(super) fn unspent_part(&self, moves: bool) -> Part {
+        let names = (0..=self.parts.len()).map(|k| format!("part {k}"));
+        let mut free = names.filter(|name| !self.parts.contains_key(name));
+        Part::unspent(free.next().unwrap_or_default(), moves || self.moves)
     }
 
     /// Every amount the largest of any part.

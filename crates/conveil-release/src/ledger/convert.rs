@@ -24,7 +24,9 @@ use dashu::integer::UBig;
 pub(super) fn steps(charged: &Neighbourhood, asked: &Neighbourhood) -> Result<u64, String> {
     if !charged.is_about_the_numbers_of(asked) {
         return Err(format!(
-            "it is about other private numbers or another unit ({charged})"
+            "it is about other private numbers or another unit: {}, not {}",
+            charged.whose(),
+            asked.whose()
         ));
     }
     let (from, to) = (*charged.relation(), *asked.relation());

@@ -17,7 +17,7 @@ pub enum Error {
     Input(String),
     /// The charge does not fit what is left.
     #[error(
-        "over budget: with this charge dataset {dataset:?} would have spent ε = {epsilon}, δ = {delta} by {composition} composition, but its budget is {budget}\n  instead: {instead}", epsilon = would.epsilon, delta = would.delta
+        "over budget: with this charge dataset {dataset:?} would have spent ε = {epsilon}, δ = {delta} by {composition} composition, but its budget is {budget}\n  instead: {instead}", epsilon = would.epsilon, delta = would.delta, composition = in_words(composition)
     )]
     OverBudget {
         /// The dataset.
@@ -43,7 +43,7 @@ pub enum Error {
     },
     /// A charge that cannot be counted between the neighbours of the budget.
     #[error(
-        "over budget: between the datasets of its budget ({asked}) what dataset {dataset:?} spends is not bounded\n  {found}\n  instead: {instead}"
+        "not charged: between the datasets of its budget ({asked}) what dataset {dataset:?} would have spent is not bounded\n  {found}\n  instead: {instead}"
     )]
     NotBounded {
         /// The dataset.
@@ -181,6 +181,14 @@ pub enum Error {
         /// What the storage said.
         why: String,
     },
+}
+
+/// A composition by the name that people use for it.
+pub(super) fn in_words(composition: &str) -> &str {
+    match composition {
+        "zcdp" => "zCDP",
+        other => other,
+    }
 }
 
 impl Error {

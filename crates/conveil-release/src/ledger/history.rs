@@ -3,8 +3,8 @@
 use super::chain::Link;
 use super::nonce::Nonce;
 use super::{
-    About, Account, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism,
-    Neighbourhood, Result, Statement, Total, statement, terms,
+    About, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism, Neighbourhood,
+    Result, Statement, Total, left, statement, terms,
 };
 use conveil_read::naming::fault;
 use conveil_read::spelling::quoted;
@@ -257,7 +257,7 @@ impl History {
         }
         let not_bounded = |found: NotBounded| Error::NotBounded {
             dataset: self.dataset.clone(),
-            instead: self.way_out(&found, charge),
+            instead: self.way_out(&found, charge, asked),
             found: Box::new(found),
             asked: Box::new(asked.clone()),
         };
@@ -267,12 +267,7 @@ impl History {
             return Ok(self.next(charge, nonce));
         }
         let (would, composition) = with.against(&budget);
-        let left = Account::largest_pure_charge(&total, &budget);
-        let instead = if left > 0.0 {
-            format!("a pure charge of at most ε = {left} fits")
-        } else {
-            "nothing more can be released from this dataset under its budget".into()
-        };
+        let instead = left::instead(&total, &budget, charge);
         Err(Error::OverBudget {
             dataset: self.dataset.clone(),
             would: Box::new(would),
@@ -283,7 +278,7 @@ impl History {
     }
 
     /// What to do about a charge that cannot be counted.
-    fn way_out(&self, found: &NotBounded, charge: &Charge) -> String {
+    fn way_out(&self, found: &NotBounded, charge: &Charge, asked: &Neighbourhood) -> String {
         let is_stated = |id: u64| {
             let charges = self.charges();
             let own = charges.iter().find(|(own, _)| *own == id);
@@ -308,9 +303,14 @@ impl History {
                 statement::command("LEDGER", &self.dataset)
             ),
             Some(_) => "no more can be released under this budget: what was charged still leaks, and nothing bounds the sum; a dataset that shares no private number with this one has a budget of its own".into(),
+            None if may_follow_an_answer(charge) && scope.is_some_and(|s| s.neighbourhood == *asked) => "if this release was fixed before any answer was seen, write `planned = true` in [ledger]; otherwise no further sampled charge can be counted, and a certificate or a declared bound can".into(),
             None if self.cannot_state(&[], true).is_none() => format!(
                 "release between the neighbours of the budget; if what was stated about the budget is wrong, state it again, and its charges with `--charges N,N`: `{} --budget {flags}`",
                 statement::command("LEDGER", &self.dataset)
+            ),
+            None if scope.is_some_and(|s| !s.neighbourhood.is_about_the_numbers_of(asked)) => format!(
+                "if these are the numbers of the budget, give them its names and unit in the spec ({}); if they are others, `conveil ledger init LEDGER --dataset NAME --epsilon E {flags}` makes a budget for them",
+                asked.whose()
             ),
             None => format!(
                 "release between the neighbours of the budget; for data that share no private number with these, `conveil ledger init LEDGER --dataset NAME --epsilon E {flags}` makes a budget about this neighbourhood"
@@ -486,14 +486,18 @@ fn total_of<'c>(
     let mut total = Total::nothing(asked);
     for (place, (charge, own)) in charges.enumerate() {
         let not = |why: String| NotBounded { charge, why };
-        let scope = own.claim().scope();
-        let is_sampled = scope.is_some_and(|s| matches!(s.holds, Holds::Sampled { .. }));
-        if is_sampled && place > 0 && !own.is_planned() {
+        total.add(own).map_err(not)?;
+        if place > 0 && may_follow_an_answer(own) {
             return Err(not("it is sampled, and may have been chosen after an answer was seen: a share of random pairs says nothing of pairs that follow an answer (`planned = true` in [ledger] states that it was not)".into()));
         }
-        total.add(own).map_err(not)?;
     }
     Ok(total)
+}
+
+/// Whether a charge is sampled, and nobody states that it was fixed before the first answer.
+fn may_follow_an_answer(charge: &Charge) -> bool {
+    let holds = charge.claim().scope().map(|scope| &scope.holds);
+    matches!(holds, Some(Holds::Sampled { .. })) && !charge.is_planned()
 }
 
 impl Stored {

@@ -45,6 +45,7 @@ mod error;
 mod file;
 mod history;
 mod identity;
+mod left;
 mod memory;
 mod neighbourhood;
 mod nonce;

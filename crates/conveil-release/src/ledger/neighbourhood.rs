@@ -218,6 +218,19 @@ impl Neighbourhood {
         self.numbers == other.numbers && self.called == other.called && self.unit == other.unit
     }
 
+    /// Which private numbers it is about, and their unit.
+    pub(super) fn whose(&self) -> String {
+        let unit = match &self.unit {
+            Some(unit) => format!("unit {unit}"),
+            None => "no unit".into(),
+        };
+        let numbers = match self.numbers {
+            1 => "1 number".into(),
+            numbers => format!("{numbers} numbers"),
+        };
+        format!("{numbers} called {}, {unit}", in_quotes(&self.called))
+    }
+
     /// The flags of the command line that state this neighbourhood.
     pub fn flags(&self) -> String {
         let mut flags = format!("--adjacency {}", self.relation.name());
@@ -342,9 +355,14 @@ impl fmt::Display for Neighbourhood {
             .as_ref()
             .map_or(String::new(), |unit| format!(" {unit}"));
         let (numbers, called) = (self.numbers, &self.called);
+        // Without an α, the unit stands with the numbers.
+        let own = match (&self.unit, self.relation.alpha()) {
+            (Some(unit), None) => format!(" in {unit}"),
+            _ => String::new(),
+        };
         let of = match numbers {
-            1 => format!("the private number {called}"),
-            _ => format!("{numbers} private numbers: {called}"),
+            1 => format!("the private number {called}{own}"),
+            _ => format!("{numbers} private numbers{own}: {called}"),
         };
         match self.relation {
             Relation::OneEntry { alpha } => {

@@ -28,6 +28,11 @@ impl Part {
         })
     }
 
+    /// A part to reckon with, which no charge keeps.
+    pub(super) fn unspent(name: String, moves: bool) -> Part {
+        Part { name, moves }
+    }
+
     /// Its name. In a series, `{row}` in it stands for the number of the release.
     pub fn name(&self) -> &str {
         &self.name
