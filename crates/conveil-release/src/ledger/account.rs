@@ -196,14 +196,14 @@ impl Account {
 
 /// Every charge, with the neighbourhood that it has or was given since.
 fn listed(history: &History) -> Vec<Listed> {
-    let days = history.entries();
-    let day = |id: u64| days.iter().find(|entry| entry.id == id);
     let charges = history
         .charges()
         .into_iter()
         .map(|(number, charge)| Listed {
             number,
-            day: day(number).map_or(String::new(), |entry| entry.day.clone()),
+            day: history
+                .numbered(number)
+                .map_or(String::new(), |entry| entry.day.clone()),
             mechanism: charge.mechanism().name(),
             basis: charge.basis(),
             epsilon: charge.epsilon(),

@@ -173,6 +173,12 @@ impl History {
         &self.entries
     }
 
+    /// The entry with this number.
+    pub(super) fn numbered(&self, id: u64) -> Option<&Entry> {
+        let place = usize::try_from(id.checked_sub(1)?).ok()?;
+        self.entries.get(place)
+    }
+
     pub(super) fn head(&self) -> &Head {
         self.entries
             .last()
@@ -372,8 +378,7 @@ impl History {
     /// Why no statement can be about these: they were recorded with a neighbourhood, or what came later rests on them.
     fn cannot_state(&self, charges: &[u64], budget: bool) -> Option<String> {
         for id in charges {
-            let mut entries = self.entries.iter();
-            match entries.find(|e| e.id == *id).map(|e| &e.record) {
+            match self.numbered(*id).map(|entry| &entry.record) {
                 Some(Record::Charge(charge)) if charge.claim().scope().is_none() => {}
                 Some(Record::Charge(_)) => {
                     return Some(format!(
