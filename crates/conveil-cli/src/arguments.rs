@@ -107,7 +107,7 @@ pub(crate) struct Common {
 /// How the result is shown.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Output {
-    /// Print one JSON document instead of text
+    /// Print JSON instead of text: one document, or one for each release of a series
     #[arg(long)]
     pub(crate) json: bool,
     /// No progress, notes and timings on standard error; warnings stay

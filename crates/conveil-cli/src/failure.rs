@@ -12,6 +12,9 @@ const BAD_INPUT: u8 = 2;
 /// The exit code of a claim that an audit contradicts.
 const FLAGGED: u8 = 4;
 
+/// The exit code of a release that only its data showed to be impossible.
+const NOT_WITH_THESE_DATA: u8 = 4;
+
 /// The exit code of a spend that exceeds a budget.
 const OVER_BUDGET: u8 = 5;
 
@@ -130,12 +133,16 @@ impl Failure {
         }
     }
 
-    /// The same failure, told after what has happened all the same.
+    /// The same failure, told after the charge that it came after. Exit code 2 says that nothing was charged: what only
+    /// the data showed to be impossible is 4.
     #[must_use]
     pub fn after(self, what: &str) -> Self {
         Failure {
             message: format!("{what}, but: {}", self.message),
-            ..self
+            exit_code: match self.exit_code {
+                BAD_INPUT => NOT_WITH_THESE_DATA,
+                other => other,
+            },
         }
     }
 
@@ -161,7 +168,7 @@ impl Failure {
     /// What the engine says about the file `name`, and the way out where there is one.
     pub fn engine(name: &str, error: &Error) -> Self {
         let message = match error {
-            Error::Cancelled => "interrupted; nothing was released".into(),
+            Error::Cancelled => "interrupted".into(),
             _ => format!("{name}: {error}{}", Self::way_out(name, error)),
         };
         Failure {

@@ -228,14 +228,14 @@ fn remarks(inputs: &Inputs, model: &Model, theta: &[f64]) -> Vec<String> {
     for (parameter, (&value, &counted)) in parameters.iter().zip(theta.iter().zip(&nearest)) {
         let name = parameter.name();
         match parameter.bounds() {
+            _ if is_clipped(value, (counted, counted)) => remarks.push(format!(
+                "the value of `{name}` lies outside the stated universe and counts as {}, that of its nearest member",
+                exact(counted)
+            )),
             Some((low, high)) if is_clipped(value, (low, high)) => remarks.push(format!(
                 "the value of `{name}` lies outside its public bounds and is clipped to [{}, {}]",
                 exact(low),
                 exact(high)
-            )),
-            _ if is_clipped(value, (counted, counted)) => remarks.push(format!(
-                "the value of `{name}` lies outside the stated universe and counts as {}, that of its nearest member",
-                exact(counted)
             )),
             _ => {}
         }

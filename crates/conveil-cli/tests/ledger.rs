@@ -61,10 +61,10 @@ fn a_budget_is_kept_from_init_to_export() {
     let start = head(&made);
     let spent = done(
         &place,
-        "spend l.db --dataset loads --epsilon 0.3 --basis paper-mode --like-budget",
+        "spend l.db --dataset loads --epsilon 0.3 --basis declared --like-budget",
     );
     assert!(spent.starts_with("recorded as charge 1\n"), "{spent}");
-    assert!(spent.contains("spent    ε = 0.3, δ = 0 by basic composition, basis: paper mode\n"));
+    assert!(spent.contains("spent    ε = 0.3, δ = 0 by basic composition, basis: declared\n"));
     assert!(spent.contains("left     a pure charge of ε = 0.7\n"));
     let shown = done(&place, "show l.db");
     assert!(spent.ends_with(&shown), "{shown}");

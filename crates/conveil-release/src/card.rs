@@ -335,7 +335,7 @@ impl fmt::Display for Card {
             if let Some(part) = part {
                 writeln!(
                     f,
-                    "part: {part}, which shares no private number with other parts"
+                    "part: {part}, which shares no private number with other parts, as the curator states"
                 )?;
             }
             writeln!(f, "ledger: {dataset}, charge {charge}, head {head}")?;

@@ -171,3 +171,37 @@ fn a_scenario_promise_names_its_unique_optimum() {
     let exact = text(conveil::chance::Choice::MassBox);
     assert!(!exact.contains("unique"), "{exact}");
 }
+
+/// The words of the privacy sentence, and what a ledger asks before it converts a charge, are one and the same.
+#[test]
+fn words_on_the_card_and_what_the_ledger_counts_agree() {
+    let mut models = everywhere();
+    // Two angles and no reference: nothing bounds them, and a proof may be out of reach on some data.
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let angle = m.variable("angle", 2);
+    m.minimize(x.dot(&[1.0, 3.0]));
+    let d = m.parameter_within("d", 0.0, 5.0);
+    m.equal("first", x.at(0) - (angle.at(0) - angle.at(1)), 0.0);
+    m.equal("second", x.at(1) + (angle.at(0) - angle.at(1)), d);
+    for j in 0..2 {
+        m.between(&format!("limits {j}"), 0.0, x.at(j), 9.0);
+    }
+    models.push((
+        m.build_map().unwrap(),
+        cost_ask(30.0).strategy(Strategy::Output),
+    ));
+    let mut seen = [0, 0];
+    for (map, ask) in models {
+        let plan = Plan::new(&map, ask).unwrap();
+        let guarantee = plan.guarantee();
+        let is_given = guarantee.is_given_an_answer();
+        assert_eq!(
+            guarantee.privacy_text().contains(GIVEN),
+            is_given,
+            "{guarantee}"
+        );
+        seen[usize::from(is_given)] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+}

@@ -871,3 +871,50 @@ fn the_movement_needs_nominal_data_unless_the_query_fixes_it() {
         "per unit of released noise, whatever the data:\n  `x[0]` moves by 1 and carries 100% of it\n  `x[1]` moves by 1 and carries 0% of it"
     );
 }
+
+/// M2's program with its cost as an epigraph: a slope a million times the cost would let the decision stay while t takes
+/// up the noise. The cost itself, or less, is no such slope; under noise on the answer the number bounds nothing.
+#[test]
+fn a_slope_steeper_than_the_cost_is_refused() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let t = m.epigraph("t");
+    let demand = m.parameter_within("demand", 8.0, 11.0);
+    m.minimize(t.at(0));
+    m.at_most("epigraph", x.at(0) + 3.0 * x.at(1), t.at(0));
+    m.equal("balance", x.at(0) + x.at(1), demand);
+    m.between("first", 0.0, x.at(0), 10.0);
+    m.between("second", 0.0, x.at(1), 2.0);
+    let map = m.build_map().unwrap();
+    let ask = |times: f64, strategy| {
+        let slope = vec![
+            ("x[0]".to_string(), times),
+            ("x[1]".to_string(), 3.0 * times),
+        ];
+        let epigraph = "t".to_string();
+        Ask::new(Query::AtMost { epigraph, slope })
+            .adjacency(Adjacency::one_entry(0.1))
+            .privacy(Privacy::laplace(1.0))
+            .declared(0.3, "at most 3 per unit")
+            .strategy(strategy)
+            .feasible(0.9)
+    };
+    for times in [1.001, 1e6, -1.0] {
+        let refused = Plan::new(&map, ask(times, Strategy::Program)).unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.contains("steeper slope") && text.contains("`x[0]` costs 0 to 1"),
+            "{text}"
+        );
+    }
+    let plan = Plan::new(&map, ask(1.0, Strategy::Program)).unwrap();
+    let text = plan.guarantee().to_string();
+    assert!(text.contains("the stated slope, 1·x[0] + 3·x[1]"), "{text}");
+    assert!(text.contains("t (the cost is at most this)"), "{text}");
+    let plan = Plan::new(&map, ask(1.0, Strategy::Output)).unwrap();
+    let text = plan.guarantee().to_string();
+    assert!(
+        text.contains("t (the cost, with noise)") && !text.contains("at most this"),
+        "{text}"
+    );
+}

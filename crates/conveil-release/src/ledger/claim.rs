@@ -88,8 +88,8 @@ impl Claim {
         let basis = plan.guarantee().basis();
         let holds = match (basis.gamma(), basis.beta()) {
             (Some(gamma), Some(beta)) => Holds::sampled(gamma, beta)?,
-            _ if plan.guarantee().is_defined_everywhere() => Holds::Everywhere,
-            _ => Holds::GivenAnAnswer,
+            _ if plan.guarantee().is_given_an_answer() => Holds::GivenAnAnswer,
+            _ => Holds::Everywhere,
         };
         Claim::stated(
             basis.name().parse()?,

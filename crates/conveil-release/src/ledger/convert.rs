@@ -2,7 +2,7 @@
 //! and what a charge costs over that many (M16).
 
 use super::{
-    Amount, Charge, Holds, Neighbourhood, Pair, Part, Relation, Series, optimal_epsilon,
+    Amount, Basis, Charge, Holds, Neighbourhood, Pair, Part, Relation, Series, optimal_epsilon,
     zcdp_epsilon,
 };
 use dashu::base::SquareRoot;
@@ -131,6 +131,11 @@ pub(super) fn shares(charge: &Charge, asked: &Neighbourhood) -> Result<Vec<Share
     let Some(scope) = charge.claim().scope() else {
         return Err("its neighbourhood is not stated".into());
     };
+    if charge.basis() == Basis::PaperMode {
+        return Err(
+            "it was made in paper mode, which claims no privacy: its ε bounds nothing".into(),
+        );
+    }
     let charged = &scope.neighbourhood;
     let m = steps(charged, asked)?;
     let mut left_out = (Amount::ZERO, Amount::ZERO);

@@ -1,8 +1,10 @@
 //! Queries (M1, M2): linear maps Q on the decision, by name.
 
 use super::Strategy;
+use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::{DataMap, Part, Program, Stage, Sum};
+use crate::program::{Cone, DataMap, Part, Program, Stage, Sum};
+use std::collections::BTreeMap;
 
 /// What is released.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,7 +185,13 @@ impl Query {
                 slope_row = Some(row);
                 (
                     vec![vec![(columns.start, 1.0)]],
-                    vec![format!("{epigraph} (the cost is at most this)")],
+                    vec![match strategy {
+                        Strategy::Program => format!("{epigraph} (the cost is at most this)"),
+                        // Noise on the answer falls below the cost as often as above it.
+                        Strategy::Output | Strategy::Projected => {
+                            format!("{epigraph} (the cost, with noise)")
+                        }
+                    }],
                 )
             }
         };
@@ -273,14 +281,15 @@ impl ResolvedQuery {
             }
         }
         match strategy {
-            Strategy::Program => self.refuse_roles(program),
+            Strategy::Program => self.refuse_roles(map),
             // Nothing has to carry the noise.
             Strategy::Output | Strategy::Projected => Ok(()),
         }
     }
 
     /// Refuses a query that something else than a declared decision would carry.
-    fn refuse_roles(&self, program: &Program) -> Result<()> {
+    fn refuse_roles(&self, map: &dyn DataMap) -> Result<()> {
+        let program = map.template();
         let stands = |row: &[(usize, f64)], what: &str| {
             row.iter()
                 .try_for_each(|&(j, _)| stands_in_a_row(program, j, what))
@@ -290,8 +299,67 @@ impl ResolvedQuery {
         };
         let mut epigraph = self.rows.iter().flatten();
         epigraph.try_for_each(|&(j, _)| is_an_epigraph(program, j))?;
-        stands(slope, "an at-most query whose slope names")
+        stands(slope, "an at-most query whose slope names")?;
+        match self.rows.first().and_then(|row| row.first()) {
+            Some(&(t, _)) => refuse_steep(map, t, slope),
+            None => Ok(()),
+        }
     }
+}
+
+/// M2: a slope steeper than the cost itself lets the decision stay where it is while the epigraph takes up the noise.
+/// Where only linear rows bound the epigraph t from below, the cost is max over rows of c'x + d, and no marginal cost lies
+/// outside what these rows have. (Not looked at: a curved cost, whose marginal cost depends on the point, and one that
+/// goes through further epigraphs or witnesses.)
+fn refuse_steep(map: &dyn DataMap, t: usize, slope: &[(usize, f64)]) -> Result<()> {
+    let program = map.template();
+    let private = map.private_coefficients();
+    let by_rows = program.a().by_rows();
+    // By variable, the smallest and largest marginal cost, 0 among them: a smaller slope only moves the decision more.
+    let mut range: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for block in program.constraints() {
+        for i in block.range() {
+            let row = by_rows.row(i);
+            let Some(&(_, own)) = row.iter().find(|e| e.0 == t) else {
+                continue;
+            };
+            let is_open = |e: &(usize, f64)| {
+                let stage = program.variable_block(e.0).stage();
+                e.0 != t && !matches!(stage, Stage::Decision | Stage::HereAndNow)
+                    || private.contains(&(i, e.0))
+            };
+            if !matches!(block.cone(), Cone::Nonnegative(_)) || row.iter().any(is_open) {
+                return Ok(());
+            }
+            // a'x − t·|own| ≤ b bounds t from below; the other way round it is a cap.
+            for &(j, a) in row.iter().filter(|e| e.0 != t && own < 0.0) {
+                let (low, high) = range.entry(j).or_default();
+                (*low, *high) = (low.min(a / -own), high.max(a / -own));
+            }
+        }
+    }
+    for &(j, stated) in slope {
+        let Some(&(low, high)) = range.get(&j) else {
+            continue;
+        };
+        let room = 1e-6 * low.abs().max(high.abs());
+        if stated < low - room || stated > high + room {
+            let (t, name) = (program.variable_name(t), program.variable_name(j));
+            return Err(Error::refused(
+                format!(
+                    "an at-most query whose slope has {} for `{name}`",
+                    short(stated, 9)
+                ),
+                format!(
+                    "in the rows that bound `{t}` from below, `{name}` costs {} to {}: with a steeper slope the decision would stay where it is while `{t}` takes up the noise",
+                    short(low, 9),
+                    short(high, 9)
+                ),
+                "a slope that is a marginal cost of these rows",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn cost_row(map: &dyn DataMap) -> Result<Vec<(usize, f64)>> {

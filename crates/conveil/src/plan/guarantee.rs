@@ -4,7 +4,7 @@ use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
-use crate::program::{DataMap, Reading, Stage, Subject, VariableBlock};
+use crate::program::{DataMap, Program, Reading, Stage, Subject, VariableBlock};
 use crate::sensitivity::{Calibrated, Certificate};
 use serde::Serialize;
 use std::fmt;
@@ -197,6 +197,8 @@ pub struct Guarantee {
     labels: Vec<String>,
     /// The blocks that whoever built the model declares to be decisions.
     decisions: Vec<String>,
+    /// The slope of an at-most query, in words.
+    slope: Option<String>,
     witnesses: Vec<String>,
     /// Blocks that hold at the mean only.
     at_the_mean: Vec<String>,
@@ -247,6 +249,7 @@ impl Guarantee {
             budget: released.design().budget().clone(),
             labels: labels.to_vec(),
             decisions: model.template().decisions().map(String::from).collect(),
+            slope: (released.query().slope.as_ref()).map(|slope| in_words(slope, template)),
             witnesses: model
                 .template()
                 .variables()
@@ -332,18 +335,33 @@ impl Guarantee {
         &self.budget
     }
 
+    /// Whether the claim holds given that an answer was produced: the map has no value for some data, or no proof of a
+    /// solve is in reach for some.
+    ///
+    /// # Guarantee
+    /// The privacy sentence has these words, and a ledger counts the claim for its own neighbours only, exactly where this
+    /// is so (M16). Test: `words_on_the_card_and_what_the_ledger_counts_agree`.
+    pub fn is_given_an_answer(&self) -> bool {
+        !(self.basis.defined_everywhere && self.basis.solves == Solves::Proven)
+    }
+
     /// The privacy sentence.
     pub fn privacy_text(&self) -> String {
         let parameters = match self.privacy.delta() {
             0.0 => format!("ε = {}", self.privacy.epsilon()),
             delta => format!("ε = {}, δ = {delta}", self.privacy.epsilon()),
         };
-        let adjacency = self.adjacency.map_or(String::new(), |a| a.to_string());
+        let adjacency = match (self.adjacency, &self.basis.kind) {
+            // What a certificate proves is for all data between the public bounds.
+            (Some(Adjacency::Universe), Kind::Certificate { .. }) => {
+                "any two datasets within the public bounds".into()
+            }
+            (adjacency, _) => adjacency.map_or(String::new(), |a| a.to_string()),
+        };
         let claim = if self.basis.is_private() {
-            let everywhere = self.basis.defined_everywhere;
-            let given = match everywhere && self.basis.solves == Solves::Proven {
-                true => "",
-                false => ", given that an answer was produced",
+            let given = match self.is_given_an_answer() {
+                false => "",
+                true => ", given that an answer was produced",
             };
             let notion = self.basis.notion();
             let shares = match (self.basis.gamma(), self.basis.beta()) {
@@ -424,13 +442,17 @@ impl Guarantee {
     /// [`Guarantee::decisions`] in words.
     pub fn decisions_text(&self) -> String {
         let names: Vec<&str> = self.decisions.iter().map(String::as_str).collect();
-        match (names.is_empty(), self.strategy) {
-            (true, _) => "none is declared".into(),
-            (false, Strategy::Program) => format!(
+        match (names.is_empty(), self.strategy, &self.slope) {
+            (true, ..) => "none is declared".into(),
+            (false, Strategy::Program, Some(slope)) => format!(
+                "{}, as declared by whoever built the model: by the stated slope, {slope}, they carry the noise that the released bound carries",
+                crate::program::list_some(&names)
+            ),
+            (false, Strategy::Program, None) => format!(
                 "{}, as declared by whoever built the model: they alone carry the noise of what is released",
                 crate::program::list_some(&names)
             ),
-            (false, _) => format!(
+            (false, ..) => format!(
                 "{}, as declared by whoever built the model",
                 crate::program::list_some(&names)
             ),
@@ -548,6 +570,19 @@ impl Guarantee {
         }
         text
     }
+}
+
+/// A row over the variables: `1·cheap + 3·dear`, a long one cut.
+fn in_words(row: &[(usize, f64)], program: &Program) -> String {
+    const SHOWN: usize = 8;
+    let term =
+        |&(j, weight): &(usize, f64)| format!("{}·{}", short(weight, 9), program.variable_name(j));
+    let terms: Vec<String> = row.iter().take(SHOWN).map(term).collect();
+    let more = match row.len() > SHOWN {
+        true => format!(" + {} more", row.len() - SHOWN),
+        false => String::new(),
+    };
+    format!("{}{more}", terms.join(" + "))
 }
 
 impl fmt::Display for Guarantee {
