@@ -119,7 +119,7 @@ pub(crate) struct Spend {
     #[arg(long, value_enum)]
     basis: Basis,
     /// It holds between the neighbours of the budget
-    #[arg(long, conflicts_with_all = ["adjacency", "spec"])]
+    #[arg(long, conflicts_with_all = ["spec", "adjacency", "alpha", "record", "unit", "numbers", "called", "universe"])]
     like_budget: bool,
     #[command(flatten)]
     between: Between,
@@ -219,6 +219,11 @@ impl Between {
             ));
         };
         let relation = Relation::new(kind, self.alpha, self.record);
+        if matches!(relation, Ok(Relation::Universe)) && self.universe.is_none() {
+            return Err(Failure::input(
+                "adjacency universe needs --universe NAME: any two members of which universe?\n  help: --spec SPEC.toml takes it from the spec of a release",
+            ));
+        }
         let mut found = relation.and_then(|relation| Neighbourhood::new(relation, numbers, called));
         if let Some(unit) = &self.unit {
             found = found.and_then(|found| found.in_unit(unit));

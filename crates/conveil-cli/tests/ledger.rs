@@ -266,3 +266,24 @@ fn the_examples_in_the_help_run_in_turn() {
         assert_eq!(says, ["init", "spend"].contains(&verb), "{help}");
     }
 }
+
+/// What is stated beside --like-budget would be ignored, and a universe without a name could be charged by nobody.
+#[test]
+fn flags_that_say_nothing_are_refused() {
+    let place = place("ledger-flags");
+    done(&place, "init l.db --dataset loads --epsilon 1 {between}");
+    for (line, words) in [
+        (
+            "spend l.db --dataset loads --epsilon 0.1 --basis declared --like-budget --alpha 7",
+            "--alpha",
+        ),
+        (
+            "init l.db --dataset other --epsilon 1 --adjacency universe --numbers 3 --called d",
+            "needs --universe NAME",
+        ),
+    ] {
+        let (code, _, stderr) = ledger(&place, line);
+        assert_eq!(code, 2, "{line}");
+        assert!(stderr.contains(words), "{stderr}");
+    }
+}

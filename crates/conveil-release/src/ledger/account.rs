@@ -285,7 +285,7 @@ impl fmt::Display for Account {
         if self.by_parts {
             writeln!(
                 f,
-                "parts    between datasets that differ in one part: the part that spent most counts"
+                "parts    disjoint, as the curator states: the part that spent most counts, the two that spent most where a replacement may move a record between parts"
             )?;
         }
         if let Some(LeftOut { gamma, beta }) = &self.left_out {
