@@ -113,10 +113,11 @@ fn a_stated_rho_counts_and_never_more_than_a_pure_charge_allows() {
     assert_eq!(total([&laplace(1e200)]).zcdp(1e-6), None);
 }
 
+/// On every basis that claims something.
 fn any_charge() -> impl Strategy<Value = Charge> {
     let epsilon = 1e-4..3.0;
     let delta = 1e-9..1e-5;
-    (0..3, epsilon, delta, 0..4usize).prop_map(|(kind, epsilon, delta, basis)| {
+    (0..3, epsilon, delta, 0..3usize).prop_map(|(kind, epsilon, delta, basis)| {
         let basis = Basis::ALL[basis];
         match kind {
             0 => Charge::laplace(epsilon, &claim(basis)),

@@ -107,7 +107,7 @@ fn mean_only() -> conveil::program::AffineMap {
 fn shifted_output_applies_to_the_expected_cost_only() {
     let slope = Query::AtMost {
         epigraph: "t".into(),
-        slope: vec![("x".into(), 4.0)],
+        slope: vec![("x".into(), 3.0)],
     };
     let dearer = cost(Query::Cost).risk(Risk::mix(0.5, Cvar::exact(0.1)));
     let cases: [(conveil::program::AffineMap, Ask, f64, &str); 3] = [

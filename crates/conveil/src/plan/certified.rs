@@ -22,6 +22,10 @@ const ROOM: f64 = 4.0;
 /// was needed would tell.
 const LOOSE: f64 = 3e-8;
 
+/// A distance is the root of a gap, and some data are proven much less closely than any that a plan tries: this many times
+/// as much room.
+const OF_A_DISTANCE: f64 = 2.0;
+
 /// Below this share of what costs and limits make of each other, what neighbours move is hard to solve to on some data,
 /// and the plan warns. So it does where public data needed more than twice the usual tolerance.
 const STRAINED: f64 = 1e-5;
@@ -68,6 +72,14 @@ impl Certified {
                 Certified::StrongConvexity(s.with_solver_tolerance(tolerance))
             }
             Certified::Erm(e) => Certified::Erm(e.with_solver_tolerance(tolerance)),
+        }
+    }
+
+    /// How many times what a public dataset needed is counted.
+    fn room(&self) -> f64 {
+        match self {
+            Certified::StrongConvexity(_) => OF_A_DISTANCE * ROOM,
+            Certified::Envelope(_) | Certified::Radius(_) | Certified::Erm(_) => ROOM,
         }
     }
 
@@ -176,7 +188,7 @@ impl<'m> Skeleton<'m> {
             if !error.is_finite() {
                 return Err(self.unbounded_variable(&released, &public[0], &counted));
             }
-            let needed = (ROOM * error).max(certified.loose(size));
+            let needed = (certified.room() * error).max(certified.loose(size));
             if needed <= tolerance || last {
                 if !(error <= tolerance) {
                     return Err(Error::Numerical(format!(
