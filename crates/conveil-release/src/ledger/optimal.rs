@@ -20,7 +20,7 @@ pub struct Equal {
 /// Σ_l C(k,l)·\[e^{(k−l)ε} − e^{ε_g + lε}\]₊ / (1+e^ε)^k ≤ δ,
 ///
 /// which k randomised responses attain: nothing smaller is true. Unequal amounts are each rounded up to a multiple of
-/// 1/[`GRID`] of the largest, which is a weaker promise of the same kind, and their sum over all subsets is then summed by
+/// 1/`GRID` of the largest, which is a weaker promise of the same kind, and their sum over all subsets is then summed by
 /// the subset's total. **False for amounts chosen along the way**: promised δ = 0.01, true 0.0133. (M16.) Tests:
 /// `equal_charges_compose_as_brute_force_over_all_outcomes_says`, `unequal_charges_never_count_less_than_brute_force`,
 /// `optimal_composition_is_false_for_amounts_chosen_along_the_way`.
