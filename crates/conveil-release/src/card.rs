@@ -188,9 +188,7 @@ impl Card {
             epsilon: privacy.epsilon(),
             delta: privacy.delta(),
             adjacency: CardAdjacency {
-                text: guarantee
-                    .adjacency()
-                    .map_or(String::new(), ToString::to_string),
+                text: guarantee.adjacency_text(),
                 scope: Claim::of(plan)
                     .ok()
                     .and_then(|claim| claim.scope().cloned()),

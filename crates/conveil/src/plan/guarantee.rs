@@ -345,19 +345,24 @@ impl Guarantee {
         !(self.basis.defined_everywhere && self.basis.solves == Solves::Proven)
     }
 
+    /// Between which datasets the claim holds, in words.
+    pub fn adjacency_text(&self) -> String {
+        match (self.adjacency, &self.basis.kind) {
+            // What a certificate proves is for all data between the public bounds.
+            (Some(Adjacency::Universe), Kind::Certificate { .. }) => {
+                "any two datasets within the public bounds".into()
+            }
+            (adjacency, _) => adjacency.map_or(String::new(), |a| a.to_string()),
+        }
+    }
+
     /// The privacy sentence.
     pub fn privacy_text(&self) -> String {
         let parameters = match self.privacy.delta() {
             0.0 => format!("ε = {}", self.privacy.epsilon()),
             delta => format!("ε = {}, δ = {delta}", self.privacy.epsilon()),
         };
-        let adjacency = match (self.adjacency, &self.basis.kind) {
-            // What a certificate proves is for all data between the public bounds.
-            (Some(Adjacency::Universe), Kind::Certificate { .. }) => {
-                "any two datasets within the public bounds".into()
-            }
-            (adjacency, _) => adjacency.map_or(String::new(), |a| a.to_string()),
-        };
+        let adjacency = self.adjacency_text();
         let claim = if self.basis.is_private() {
             let given = match self.is_given_an_answer() {
                 false => "",
