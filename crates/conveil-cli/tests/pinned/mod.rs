@@ -1,0 +1,4 @@
+//! What golden files are made of.
+
+pub mod case;
+pub mod text;
