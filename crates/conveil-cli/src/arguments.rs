@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use conveil::plan::Axis;
+use conveil::curator::Axis;
 use conveil_read::naming::printable;
 
 use crate::ledger::Book;

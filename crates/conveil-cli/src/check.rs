@@ -4,7 +4,8 @@ use std::fmt;
 
 use conveil::ask::Strategy;
 use conveil::chance::Budget;
-use conveil::plan::{self, Basis, Fit, Movement, Plan};
+use conveil::curator::{self, Fit, Movement};
+use conveil::plan::{Basis, Plan};
 use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading};
 use serde::Serialize;
 
@@ -188,8 +189,8 @@ impl Check {
                 budget: guarantee.budget().clone(),
             },
             text: guarantee.to_string(),
-            fit: plan::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
-            movement: plan::movement(plan),
+            fit: curator::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
+            movement: curator::movement(plan),
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }

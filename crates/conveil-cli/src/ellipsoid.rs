@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use conveil::plan::{CuratorReport, Decided};
+use conveil::curator::CuratorReport;
+use conveil::plan::Decided;
 use conveil_models::ellipsoid::{Determinant, Ellipsoid};
 use conveil_read::numbers;
 use conveil_read::spec::{EllipsoidDeterminant, Model, NormalsSource, OffsetsSource, Universe};

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use conveil::ask::Query;
-use conveil::plan::{CuratorReport, Decided};
+use conveil::curator::CuratorReport;
+use conveil::plan::Decided;
 use conveil_grid::Unit;
 use conveil_models::grid::Opf;
 use conveil_read::spec::{Model, Release};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use conveil::plan::{CuratorReport, Decided, Plan};
+use conveil::curator::CuratorReport;
+use conveil::plan::{Decided, Plan};
 use conveil::program::{AffineMap, DataMap};
 use conveil_models::ellipsoid::Ellipsoid;
 use conveil_models::grid::Opf;

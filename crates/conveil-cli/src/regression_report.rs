@@ -3,7 +3,8 @@
 use std::fmt;
 
 use conveil::ask::{Privacy, Strategy};
-use conveil::plan::{CuratorReport, Decided, Plan};
+use conveil::curator::CuratorReport;
+use conveil::plan::{Decided, Plan};
 use conveil_models::regression::{Regression, RootMeanSquares};
 use serde::Serialize;
 

@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::Path;
 
 use conveil::ask::Privacy;
+use conveil::curator::{Clipped, CuratorReport};
 use conveil::noise::Sampler;
-use conveil::plan::{Clipped, CuratorReport, Decided, Plan};
+use conveil::plan::{Decided, Plan};
 use conveil_models::records::{Code, Coded, Records};
 use conveil_models::svm::{Accuracy, Classes, Feature, Intercept, Score, Svm, noise_ratio};
 use conveil_read::Located;

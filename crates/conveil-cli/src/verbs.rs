@@ -1,6 +1,7 @@
 //! The verbs check, solve, compare, explain, frontier. None of them releases anything.
 
-use conveil::plan::{self, Plan};
+use conveil::curator;
+use conveil::plan::Plan;
 use conveil::program::Parameter;
 use conveil::solve::Cancel;
 use conveil_read::spec::Strategy;
@@ -101,7 +102,7 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal, cancel: &Cancel) -> Re
         let progress = terminal.progress("comparing");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);
         terminal.stage("compare", || {
-            plan::compare(&plan, &theta, draws, seed, &batch)
+            curator::compare(&plan, &theta, draws, seed, &batch)
         })
     };
     let comparison = comparison.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
@@ -120,7 +121,7 @@ pub(crate) fn explain(
     let ask = wishes::ask(&inputs, &model, cancel)?;
     let explanation = {
         let _spinner = terminal.progress("explaining");
-        terminal.stage("explain", || plan::explain(model.map(), &ask, &theta))
+        terminal.stage("explain", || curator::explain(model.map(), &ask, &theta))
     };
     let explanation = explanation.map_err(|e| model::failure(&inputs, &model, &theta, &e))?;
     terminal.show(&explanation)?;
@@ -140,7 +141,7 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal, cancel: &Cancel) -> R
         let progress = terminal.progress("frontier");
         let batch = progress.batch(inputs.spec.solver.threads, cancel);
         terminal.stage("frontier", || {
-            plan::frontier(
+            curator::frontier(
                 model.map(),
                 &ask,
                 &theta,

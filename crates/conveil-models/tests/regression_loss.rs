@@ -3,8 +3,9 @@
 mod fitting;
 
 use conveil::ask::{Adjacency, Ask, NoiseShape, Privacy, Request, Strategy};
+use conveil::curator::compare;
 use conveil::noise::Sampler;
-use conveil::plan::{Plan, compare};
+use conveil::plan::Plan;
 use conveil::program::DataMap;
 use conveil::solve::Batch;
 use conveil_models::regression::{Basis, Regression, RootMeanSquares};

@@ -124,7 +124,7 @@ fn exact_quantiles_keep_each_margin_and_cost_less() {
     assert_eq!(text.contains("exceeds it by chance"), above, "{text}");
     assert!(!text.contains("MORE THAN CHANCE"), "{text}");
     // The worst of 80 rows, a false alarm in a million.
-    let conveil::plan::Empirical::Drawn { interval, .. } = report.empirical else {
+    let conveil::curator::Empirical::Drawn { interval, .. } = report.empirical else {
         panic!("several noises are measured by draws");
     };
     assert!(interval.0 <= eta, "{}", report.empirical);
@@ -256,7 +256,7 @@ fn an_explanation_of_losses_has_no_edges() {
     let (values, labels) = records(count, features, 3);
     let theta = svm.dataset(&values, &labels).unwrap();
     let ask = ask(&svm, Privacy::laplace(1.0)).feasibility(Feasibility::each(0.05));
-    let explanation = conveil::plan::explain(&svm, &ask, &theta).unwrap();
+    let explanation = conveil::curator::explain(&svm, &ask, &theta).unwrap();
     assert!(explanation.feasible && explanation.gives_way);
     assert!(explanation.thresholds.is_empty());
     let text = explanation.to_string();

@@ -8,7 +8,8 @@
 use std::fmt;
 
 use conveil::noise::{clopper_pearson_lower, clopper_pearson_upper};
-use conveil::plan::{Plan, Shape};
+use conveil::plan::Plan;
+use conveil::rule::Shape;
 use serde::Serialize;
 
 use crate::error::{Error, Result};

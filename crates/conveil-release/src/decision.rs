@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use conveil::plan::{Clipped, Correction, Decided, Plan};
+use conveil::curator::Clipped;
+use conveil::plan::{Correction, Decided, Plan};
 use serde::Serialize;
 
 use crate::card::{Named, json};

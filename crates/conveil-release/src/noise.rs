@@ -5,7 +5,8 @@
 //! answer would tell them apart.
 
 use conveil::noise::{Law, Sampler};
-use conveil::plan::{Plan, Shape};
+use conveil::plan::Plan;
+use conveil::rule::Shape;
 use dashu::base::Abs;
 use dashu::integer::IBig;
 use dashu::rational::RBig;

@@ -1,8 +1,9 @@
 //! The release: check what is public, charge, solve, draw, write (M7, "Order").
 
 use conveil::ask::{Privacy, Strategy};
+use conveil::curator::{Clipped, CuratorReport};
 use conveil::noise::Sampler;
-use conveil::plan::{Clipped, CuratorReport, Decided, Plan};
+use conveil::plan::{Decided, Plan};
 use conveil_read::naming::fault;
 use conveil_read::spelling::quoted;
 use dashu::integer::IBig;

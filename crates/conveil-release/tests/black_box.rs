@@ -4,7 +4,7 @@
 mod models;
 
 use conveil::ask::Privacy;
-use conveil::plan::Shape;
+use conveil::rule::Shape;
 use conveil_release::blackbox::{Settings, audit};
 use models::{T, ask, enveloped, follower, plan, shape, supply};
 

@@ -6,11 +6,11 @@ use conveil::ask::{
     Adjacency, Ask, Bound, MapKind, Privacy, Request, SampleSize, Sampled, Universe,
 };
 use conveil::audit::Audit;
+use conveil::certify::{Estimate, Pairs, estimate};
 use conveil::chance::Feasibility;
 use conveil::noise::{Sampler, pair_samples_exact, pair_samples_paper};
 use conveil::plan::Plan;
 use conveil::program::DataMap;
-use conveil::sensitivity::{Estimate, Pairs, estimate};
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
 use conveil_models::svm::{Accuracy, Feature, Intercept, Labels, Svm};

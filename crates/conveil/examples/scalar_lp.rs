@@ -3,7 +3,8 @@
 //! Run with `cargo run -p conveil --example scalar_lp`.
 
 use conveil::ask::{Adjacency, Ask, Privacy};
-use conveil::plan::{Plan, compare};
+use conveil::curator::compare;
+use conveil::plan::Plan;
 use conveil::program::Builder;
 use conveil::solve::Batch;
 

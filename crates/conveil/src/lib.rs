@@ -34,16 +34,19 @@
 
 pub mod ask;
 pub mod audit;
+pub mod certify;
 pub mod chance;
+pub mod curator;
 mod digits;
 pub mod error;
 pub mod memory;
 pub mod noise;
 pub mod plan;
 pub mod program;
+mod proof;
+mod rewrite;
 pub mod risk;
 pub mod rule;
-pub mod sensitivity;
 pub mod solve;
 
 pub use error::{Error, Result};

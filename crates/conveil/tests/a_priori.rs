@@ -2,7 +2,8 @@
 
 use conveil::ask::{Adjacency, Ask, Privacy, Query};
 use conveil::chance::{Choice, Feasibility};
-use conveil::plan::{Fit, Plan, explain, fit};
+use conveil::curator::{Fit, explain, fit};
+use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder};
 
 const ETA: f64 = 0.05;

@@ -4,10 +4,11 @@ mod structure_common;
 
 use conveil::Error;
 use conveil::ask::{Query, Universe};
+use conveil::certify::{Estimate, Pairs, estimate};
+use conveil::curator::{Axis, compare, frontier};
 use conveil::noise::Sampler;
-use conveil::plan::{Axis, Plan, compare, frontier};
+use conveil::plan::Plan;
 use conveil::program::{Builder, DataMap};
-use conveil::sensitivity::{Estimate, Pairs, estimate};
 use conveil::solve::{Batch, Cancel, Settings, solve_checked};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

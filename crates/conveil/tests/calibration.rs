@@ -4,11 +4,11 @@ mod structure_common;
 
 use conveil::Error;
 use conveil::ask::{Adjacency, Ask, MapKind, Norm, Privacy, Query, Universe};
+use conveil::certify::{Estimate, Pairs, estimate};
 use conveil::chance::{Feasibility, Split};
 use conveil::noise::binomial_upper_pvalue;
 use conveil::plan::Plan;
 use conveil::program::Builder;
-use conveil::sensitivity::{Estimate, Pairs, estimate};
 use conveil::solve::Batch;
 use structure_common::{interval_lp, message, projection, sampled};
 

@@ -10,8 +10,9 @@ use common::{Kind, Moving, Noise, Rows, has_active_noise, keeps, random_case};
 use conveil::Error;
 use conveil::ask::SampleSize;
 use conveil::chance::{Choice, Feasibility, Split};
+use conveil::curator::Empirical;
 use conveil::noise::{Factor, clopper_pearson};
-use conveil::plan::{Empirical, Plan};
+use conveil::plan::Plan;
 use conveil::solve::Batch;
 
 const PROGRAMS: usize = 20;

@@ -4,10 +4,11 @@ use conveil::ask::{
     Adjacency, Ask, MapKind, Privacy, Query, Request, SampleSize, Sampled, Universe,
 };
 use conveil::audit::Audit;
+use conveil::certify::Pairs;
 use conveil::chance::Feasibility;
-use conveil::plan::{Axis, Plan, compare, frontier};
+use conveil::curator::{Axis, compare, frontier};
+use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder};
-use conveil::sensitivity::Pairs;
 use conveil::solve::Batch;
 
 /// Two units meet a demand between 2 and 12; together they could meet 18.

@@ -3,7 +3,8 @@
 mod structure_common;
 
 use conveil::ask::{Adjacency, Ask, Calibration, MapKind, Privacy, Query, Universe};
-use conveil::plan::{Axis, Comparison, Plan, StrategyRow, compare, explain, frontier};
+use conveil::curator::{Axis, Comparison, StrategyRow, compare, explain, frontier};
+use conveil::plan::Plan;
 use conveil::program::{Builder, DataMap};
 use conveil::risk::{Cvar, Risk, VarianceLimit, VarianceTerm};
 use conveil::solve::Batch;

@@ -148,7 +148,7 @@ fn a_private_cost_does_not_make_the_feasible_set_private() {
     let plan = Plan::new(&map, blend_ask(Adjacency::one_entry(0.2))).unwrap();
     let basis = plan.guarantee().basis().statement().to_string();
     assert!(basis.contains("the feasible set is public"), "{basis}");
-    let fit = conveil::plan::fit(&plan).unwrap().to_string();
+    let fit = conveil::curator::fit(&plan).unwrap().to_string();
     assert!(fit.contains("the feasible set is public"), "{fit}");
     assert!(!fit.contains("the feasible set is private"), "{fit}");
 }

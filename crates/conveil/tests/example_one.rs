@@ -3,8 +3,9 @@
 mod structure_common;
 
 use conveil::ask::{Adjacency, Ask, Privacy, Query};
+use conveil::curator::compare;
 use conveil::noise::{Law, Sampler, clopper_pearson};
-use conveil::plan::{Plan, compare};
+use conveil::plan::Plan;
 use conveil::program::Builder;
 use conveil::solve::{Batch, Settings};
 use structure_common::interval_lp;

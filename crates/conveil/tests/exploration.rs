@@ -3,8 +3,9 @@
 mod structure_common;
 
 use conveil::ask::{Adjacency, Ask, Bound, Privacy, Query, Request};
+use conveil::curator::{Axis, Comparison, Explanation, StrategyRow, compare, explain, frontier};
 use conveil::noise::clopper_pearson;
-use conveil::plan::{Axis, Comparison, Explanation, Plan, StrategyRow, compare, explain, frontier};
+use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder};
 use conveil::solve::Batch;
 use structure_common::{interval_lp, message};

@@ -5,7 +5,8 @@
 mod structure_common;
 
 use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy};
-use conveil::plan::{self, Movement, Plan};
+use conveil::curator::{self, Movement};
+use conveil::plan::Plan;
 use conveil::program::{Affine, Builder, ParameterHandle, VariableHandle};
 use structure_common::{Fate, fate, laplace};
 
@@ -787,7 +788,7 @@ fn noise_on_the_answer_needs_no_decision_to_carry_it() {
             let plan = Plan::new(&map, ask).unwrap();
             let answer = plan.released().at(&[10.0]).unwrap().answer[0];
             assert!((answer - 10.0).abs() < 1e-5, "{answer}");
-            assert_eq!(plan::movement(&plan), Movement::NotNeeded);
+            assert_eq!(curator::movement(&plan), Movement::NotNeeded);
         }
     }
 }
@@ -815,7 +816,7 @@ fn early_decisions_are_part_of_a_projected_answer() {
 fn moves(m: Builder, query: Query, epsilon: f64) -> Vec<(String, f64, f64)> {
     let map = m.build_map().unwrap();
     let plan = Plan::new(&map, laplace(query, epsilon)).unwrap();
-    match plan::movement(&plan) {
+    match curator::movement(&plan) {
         Movement::NominalData { decisions } => decisions
             .into_iter()
             .map(|d| (d.name, d.moves, d.carries))
@@ -860,14 +861,14 @@ fn the_movement_needs_nominal_data_unless_the_query_fixes_it() {
     m.minimize(cost(&x));
     let map = m.build_map().unwrap();
     let plan = Plan::new(&map, laplace(Query::Cost, ENOUGH_ROOM)).unwrap();
-    let found = plan::movement(&plan);
+    let found = curator::movement(&plan);
     assert_eq!(
         found.to_string(),
         "not known before the data: `demand` has no public nominal value"
     );
     let plan = Plan::new(&map, laplace(query("x[0]"), ENOUGH_ROOM)).unwrap();
     assert_eq!(
-        plan::movement(&plan).to_string(),
+        curator::movement(&plan).to_string(),
         "per unit of released noise, whatever the data:\n  `x[0]` moves by 1 and carries 100% of it\n  `x[1]` moves by 1 and carries 0% of it"
     );
 }

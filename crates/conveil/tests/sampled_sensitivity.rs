@@ -4,10 +4,10 @@ mod structure_common;
 
 use conveil::Result;
 use conveil::ask::{Adjacency, Ask, Bound, MapKind, Norm, Privacy, Query, Universe};
+use conveil::certify::{Certificate, Declared, Estimate, Pairs, estimate};
 use conveil::noise::{pair_samples_exact, pair_samples_paper};
 use conveil::plan::Plan;
 use conveil::program::DataMap;
-use conveil::sensitivity::{Certificate, Declared, Estimate, Pairs, estimate};
 use conveil::solve::{Batch, Settings, solve_checked};
 use proptest::prelude::*;
 use structure_common::{interval_lp, message, projection, sampled};

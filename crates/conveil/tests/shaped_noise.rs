@@ -3,10 +3,10 @@
 use conveil::ask::{
     Adjacency, Ask, MapKind, Privacy, Query, Request, SampleSize, Sampled, Universe,
 };
+use conveil::certify::Pairs;
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder, DataMap};
-use conveil::sensitivity::Pairs;
 use conveil::{Error, solve};
 
 /// min ½‖x‖² − a'x over wide limits, plus a free third variable tied to the first two; a is private.

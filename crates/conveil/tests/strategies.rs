@@ -7,8 +7,9 @@ use common::between;
 use conveil::ask::{Adjacency, Ask, MapKind, Privacy, Query, Request, SampleSize, Sampled};
 use conveil::ask::{Strategy, Universe};
 use conveil::audit::Audit;
+use conveil::curator::{self, Axis};
 use conveil::noise::Sampler;
-use conveil::plan::{self, Axis, Plan};
+use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder, DataMap};
 use conveil::risk::{Cvar, CvarForm, Risk, VarianceLimit, VarianceTerm};
 use conveil::solve::{Batch, solve_checked};
@@ -270,7 +271,7 @@ fn what_is_promised_is_said() {
         "the answer meets all constraints, always, to the tolerance of the solver: it is the noisy answer projected onto them, and they are public"
     );
     assert_eq!(
-        plan::fit(&output).unwrap().to_string(),
+        curator::fit(&output).unwrap().to_string(),
         "not needed: no decision has to carry the noise"
     );
 }
@@ -377,9 +378,9 @@ fn what_makes_no_sense_with_it_is_refused() {
     let output = Plan::new(&map, whole(Strategy::Output)).unwrap();
     let why = "because it is about the room that the program makes for the noise, and here the noise is on its answer";
     for text in [
-        refusal(plan::compare(&output, &theta, 10, 1, &Batch::new())),
-        refusal(plan::explain(&map, output.ask(), &theta)),
-        refusal(plan::frontier(
+        refusal(curator::compare(&output, &theta, 10, 1, &Batch::new())),
+        refusal(curator::explain(&map, output.ask(), &theta)),
+        refusal(curator::frontier(
             &map,
             output.ask(),
             &theta,

@@ -5,8 +5,9 @@ use conveil::ask::{
 };
 use conveil::audit::Audit;
 use conveil::chance::Feasibility;
+use conveil::curator;
 use conveil::noise::{Law, Sampler};
-use conveil::plan::{self, Plan};
+use conveil::plan::Plan;
 use conveil::program::DataMap;
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
@@ -227,7 +228,7 @@ impl<'a> Cell<'a> {
 
     /// What `explain` would say.
     fn largest_universe(&self, ask: &Ask) -> Result<Option<f64>> {
-        let found = plan::largest_universe(&self.model, ask, &self.polytope.offsets)?;
+        let found = curator::largest_universe(&self.model, ask, &self.polytope.offsets)?;
         let edge = found.and_then(|threshold| threshold.edge);
         Ok(edge.map(|factor| factor * self.percent))
     }

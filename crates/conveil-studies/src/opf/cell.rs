@@ -1,7 +1,8 @@
 //! One cell of the table: a network at one α, all strategies.
 
 use conveil::ask::{Adjacency, Ask, Bound, Privacy, Query, Request};
-use conveil::plan::{self, Comparison, Plan};
+use conveil::curator::{self, Comparison};
+use conveil::plan::Plan;
 use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
 use conveil_models::grid::Opf;
@@ -66,7 +67,7 @@ impl<'a> Cell<'a> {
             None => self.declared(self.price(), seed)?,
         };
         let (draws, first) = (settings.draws, settings.seed);
-        let comparison = plan::compare(&plan, &self.theta, draws, first, self.batch)?;
+        let comparison = curator::compare(&plan, &self.theta, draws, first, self.batch)?;
         let scale = plan.law().scale();
         let mut rows = Vec::new();
         for strategy in STRATEGIES {

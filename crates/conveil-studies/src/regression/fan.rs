@@ -1,9 +1,10 @@
 //! A fan of noisy models: what noise on the weights costs in loss, and how often it breaks a condition.
 
 use conveil::noise::{Law, Sampler};
-use conveil::plan::{Plan, Shape};
+use conveil::plan::Plan;
 use conveil::program::Sparse;
 use conveil::program::{Cone, Holds, NewConstraint, NewVariables, Program, Stage};
+use conveil::rule::Shape;
 use conveil::solve::{Settings, solve_checked};
 use conveil::{Error, Result};
 use conveil_models::regression::Regression;

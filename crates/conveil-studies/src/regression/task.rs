@@ -3,10 +3,11 @@
 
 use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request, Universe};
 use conveil::audit::Audit;
+use conveil::certify::{Estimate, Pairs, estimate};
 use conveil::noise::{self, Law, Sampler};
-use conveil::plan::{Plan, Shape};
+use conveil::plan::Plan;
 use conveil::program::{AffineMap, Cone, DataMap, Location, Parameter, Place, Program};
-use conveil::sensitivity::{Estimate, Pairs, estimate};
+use conveil::rule::Shape;
 use conveil::solve::{Batch, Settings, solve_checked};
 use conveil::{Error, Result};
 use conveil_models::regression::Regression;

@@ -466,6 +466,15 @@ impl Ask {
         self
     }
 
+    /// The batch of solves that its threads and its interruption flag make.
+    pub(crate) fn batch(&self) -> crate::solve::Batch<'static> {
+        let batch = crate::solve::Batch::new().cancel(self.settings.cancel().clone());
+        match self.threads {
+            None => batch,
+            Some(threads) => batch.threads(threads),
+        }
+    }
+
     /// The strategy.
     pub fn stated_strategy(&self) -> Strategy {
         self.strategy

@@ -164,8 +164,8 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certify::Pairs;
     use crate::noise::Sampler;
-    use crate::sensitivity::Pairs;
 
     #[test]
     fn every_move_leads_to_neighbours_inside_the_universe() {

@@ -15,6 +15,7 @@ mod uphill;
 
 // What comes out.
 mod movement;
+mod paper_mode;
 mod report;
 mod witness;
 
@@ -24,9 +25,9 @@ pub use report::{AuditReport, Failed, PairShare, Quantiles, Searched, Verdict};
 pub use witness::{Replay, Witness};
 
 use crate::ask::Universe;
+use crate::certify::Pairs;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::sensitivity::Pairs;
 use crate::solve::Batch;
 use field::Field;
 use loss::{Claim, Map, Point};

@@ -3,12 +3,11 @@
 use super::ReleasedMap;
 use super::skeleton::{MADE_UP, Skeleton};
 use crate::ask::{Ask, Privacy};
+use crate::certify::{Certificate, Envelope, Radius, RegularisedErm, StrongConvexity};
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
 use crate::program::DataMap;
-use crate::sensitivity::{
-    Certificate, Envelope, Measure, Precision, Radius, RegularisedErm, StrongConvexity,
-};
+use crate::proof::{Measure, Precision};
 use std::sync::Arc;
 
 /// The solver may add this share to a sensitivity, on each of two answers.

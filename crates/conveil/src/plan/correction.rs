@@ -2,9 +2,8 @@
 
 use super::decided::{Decided, Recourse};
 use super::released::ReleasedMap;
+use crate::certify::Envelope;
 use crate::error::{Error, Result};
-use crate::program::DataMap;
-use crate::sensitivity::Envelope;
 
 /// How the envelope (M8a) deviated from the data, the clipping to public bounds included. Private.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -22,35 +21,10 @@ pub struct Correction {
     pub at_the_data: bool,
 }
 
-/// A datum outside its public bounds, or outside the universe that the claim is about. Private.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Clipped {
-    /// The parameter.
-    pub name: String,
-    /// Its value.
-    pub datum: f64,
-    /// The bound, or the entry of the nearest member of the universe, that stands in for it.
-    pub counted_as: f64,
-}
-
-/// The data outside their public bounds or universe.
-pub(super) fn clipped(map: &dyn DataMap, theta: &[f64]) -> Result<Vec<Clipped>> {
-    let counted = map.clipped(theta)?;
-    let each = map.parameters().iter().zip(theta.iter().zip(counted));
-    Ok(each
-        .filter(|(_, (datum, counted))| is_moved(**datum, *counted))
-        .map(|(parameter, (datum, counted_as))| Clipped {
-            name: parameter.name().to_string(),
-            datum: *datum,
-            counted_as,
-        })
-        .collect())
-}
-
 /// A difference of a datum and its corrected value below this share is rounding.
 const ROUNDING: f64 = 1e-9;
 
-fn is_moved(datum: f64, counted: f64) -> bool {
+pub(crate) fn is_moved(datum: f64, counted: f64) -> bool {
     (datum - counted).abs() > ROUNDING * (1.0 + datum.abs())
 }
 

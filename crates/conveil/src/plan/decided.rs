@@ -75,7 +75,7 @@ pub struct Decided {
 
 impl Decided {
     /// The decision without the envelope's own variables, against the program at the data themselves.
-    pub(super) fn in_own_variables(mut self, program: Program) -> Self {
+    pub(crate) fn in_own_variables(mut self, program: Program) -> Self {
         let n = program.columns();
         self.mean.truncate(n);
         self.recourse.rows.truncate(n);

@@ -1,9 +1,9 @@
 //! The map without noise: what output perturbation releases, and what the paper calibrates to.
 
-use super::Shape;
 use crate::ask::{Ask, ResolvedQuery};
 use crate::error::Result;
 use crate::program::DataMap;
+use crate::rule::Shape;
 use crate::solve::{self, Settings};
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use super::ReleasedMap;
 use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy, Universe};
+use crate::certify::{Calibrated, Certificate};
 use crate::chance::Budget;
 use crate::digits::short;
 use crate::program::{DataMap, Program, Reading, Stage, Subject, VariableBlock};
-use crate::sensitivity::{Calibrated, Certificate};
 use serde::Serialize;
 use std::fmt;
 
@@ -217,7 +217,7 @@ pub struct Guarantee {
 }
 
 impl Guarantee {
-    pub(super) fn new(
+    pub(crate) fn new(
         ask: &Ask,
         released: &ReleasedMap<'_>,
         model: &dyn DataMap,

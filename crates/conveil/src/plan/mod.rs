@@ -1,47 +1,24 @@
 //! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
 
 mod certified;
-mod comparison;
 mod correction;
-mod curate;
 mod decided;
 mod deterministic;
-mod empirical;
-mod equalities;
-mod explain;
-mod fit;
-mod frontier;
 mod guarantee;
-mod judge;
-mod movement;
 mod projection;
 mod readable;
 mod released;
-mod report;
-mod shape;
 mod skeleton;
-mod strategies;
 mod warnings;
-mod widest;
-mod within;
+pub(crate) mod within;
 
-pub use comparison::{Comparison, StrategyRow};
-pub use correction::{Clipped, Correction};
-pub use curate::Curated;
+pub use correction::Correction;
+pub(crate) use correction::is_moved;
 pub use decided::{Decided, Recourse};
 pub use deterministic::DeterministicMap;
-pub use empirical::{Empirical, empirical_violation};
-pub use explain::{Explanation, Threshold, explain};
-pub use fit::{Fit, fit};
-pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use guarantee::{Basis, Guarantee};
-pub use movement::{Movement, Moves, movement};
 pub use projection::Projection;
 pub use released::ReleasedMap;
-pub use report::CuratorReport;
-pub use shape::Shape;
-pub use strategies::compare;
-pub use widest::largest_universe;
 
 use crate::ask::{Ask, MapKind, Request, Strategy};
 use crate::error::{Error, Result};
@@ -70,7 +47,7 @@ pub struct Plan<'m> {
 impl<'m> Plan<'m> {
     /// Decides everything on public structure, or refuses with the reason.
     pub fn new(map: &'m dyn DataMap, ask: Ask) -> Result<Self> {
-        let batch = own_batch(&ask);
+        let batch = ask.batch();
         Self::with_batch(map, ask, &batch)
     }
 
@@ -79,26 +56,12 @@ impl<'m> Plan<'m> {
         Self::build(map, ask, false, batch)
     }
 
-    /// The paper's way: the noise is calibrated to the deterministic map over a universe around the *private* data.
-    /// The guarantee says what that is worth, with the ε that a short audit found beside the claimed one; nothing that
-    /// this plan makes may be called private.
-    pub fn paper_mode(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
-        let is_sampled = matches!(ask.sensitivity, Some(Request::Sampled(_)));
-        let mut plan = Self::paper_mode_unaudited(map, ask, theta)?;
-        if is_sampled {
-            let batch = own_batch(plan.ask());
-            let found = match crate::audit::quick(&plan, &batch) {
-                Ok(report) => report.beside(),
-                Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(other) => format!("an audit found no answer: {other}"),
-            };
-            plan.guarantee.basis_mut().audited(&found);
-        }
-        Ok(plan)
-    }
-
-    /// The same without the audit, for those who look at the noise alone.
-    fn paper_mode_unaudited(map: &'m dyn DataMap, ask: Ask, theta: &[f64]) -> Result<Self> {
+    /// [`Plan::paper_mode`] without its audit, for those who look at the noise alone.
+    pub(crate) fn paper_mode_unaudited(
+        map: &'m dyn DataMap,
+        ask: Ask,
+        theta: &[f64],
+    ) -> Result<Self> {
         let mut ask = ask;
         if !matches!(
             ask.sensitivity,
@@ -114,7 +77,7 @@ impl<'m> Plan<'m> {
             sampled.universe = sampled.universe.recentred(theta)?;
             sampled.on = MapKind::Deterministic;
         }
-        let batch = own_batch(&ask);
+        let batch = ask.batch();
         Self::build(map, ask, true, &batch)
     }
 
@@ -175,6 +138,12 @@ impl<'m> Plan<'m> {
         &self.warnings
     }
 
+    /// Says beside a basis that is no guarantee what an audit found.
+    pub(crate) fn with_audit(mut self, found: &str) -> Self {
+        self.guarantee.basis_mut().audited(found);
+        self
+    }
+
     /// The ask it was made for.
     pub fn ask(&self) -> &Ask {
         &self.ask
@@ -183,30 +152,6 @@ impl<'m> Plan<'m> {
     /// The noise law.
     pub fn law(&self) -> &Law {
         self.released.law()
-    }
-
-    /// Does the private work on a dataset, releasing nothing.
-    pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
-        curate::curate(self, theta)
-    }
-
-    /// The data outside their public bounds or the claim's universe, and what they count as. Private.
-    pub fn clipped(&self, theta: &[f64]) -> Result<Vec<Clipped>> {
-        correction::clipped(self.model(), theta)
-    }
-
-    /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.
-    pub fn report_on(&self, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
-        curate::report(self, decided, theta)
-    }
-}
-
-/// The batch that an ask's own threads and flag make.
-fn own_batch(ask: &Ask) -> Batch<'static> {
-    let batch = Batch::new().cancel(ask.settings.cancel().clone());
-    match ask.threads {
-        None => batch,
-        Some(threads) => batch.threads(threads),
     }
 }
 

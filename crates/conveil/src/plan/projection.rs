@@ -2,11 +2,10 @@
 //!
 //! min ½(x − y)'P(x − y) over b − Ax ∈ K: a function of the noisy answer y and of public numbers, so post-processing.
 
-use super::judge::without_means;
 use crate::ask::ResolvedQuery;
 use crate::error::{Error, Result};
 use crate::program::{DataMap, Program, Sparse};
-use crate::sensitivity::Curvature;
+use crate::proof::Curvature;
 use crate::solve::{self, Settings};
 
 /// The projection onto a model's public feasible set.
@@ -30,7 +29,7 @@ const ROUNDS: usize = 4;
 
 impl Projection {
     /// Refuses, with the reason, where the set is not public or the answer is not the whole decision.
-    pub(super) fn new(
+    pub(crate) fn new(
         map: &dyn DataMap,
         query: &ResolvedQuery,
         settings: &Settings,
@@ -47,7 +46,7 @@ impl Projection {
         if parts.p {
             return Err("the quadratic cost, which says what is near, is private");
         }
-        let held = without_means(template);
+        let held = template.held_with_noise();
         // Along a direction without curvature a point would be projected anywhere.
         let is_definite = Curvature::of(held.p()).is_some_and(|p| p.columns.len() == n);
         let metric: Vec<(usize, usize, f64)> = match is_definite {
@@ -72,7 +71,7 @@ impl Projection {
     }
 
     /// [`Projection::new`] as a refusal of the strategy.
-    pub(super) fn required(
+    pub(crate) fn required(
         map: &dyn DataMap,
         query: &ResolvedQuery,
         settings: &Settings,
@@ -98,7 +97,7 @@ impl Projection {
     }
 
     /// The nearest feasible decision: the noisy one itself where it is feasible.
-    pub(super) fn decision(&self, noisy: &[f64]) -> Result<Vec<f64>> {
+    pub(crate) fn decision(&self, noisy: &[f64]) -> Result<Vec<f64>> {
         let violation = |slack: &[f64]| self.held.worst_violation(slack).0;
         let mut x = noisy.to_vec();
         let mut slack = self.held.slack(&x);

@@ -1,17 +1,19 @@
 //! The released map θ ↦ (x̄, X): the single function behind release, sampled sensitivity, calibration and audit.
 
-use super::Shape;
 use super::correction::break_ties;
 use super::decided::{Decided, Recourse};
-use super::equalities::{meets_the_equalities, on_the_equalities};
 use crate::ask::{Ask, ResolvedQuery, Strategy};
+use crate::certify::Envelope;
 use crate::chance::{Design, Feasibility};
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{DataMap, Program};
+use crate::proof::{
+    Measure, Precision, Proven, Solver, interior, meets_the_equalities, on_the_equalities, refined,
+};
+use crate::rewrite::{Endpoints, LocalAnswer, LocalRecourse};
 use crate::risk::Risk;
-use crate::rule::{Endpoints, Lift, Lifted, LocalAnswer, LocalRecourse, RowRule, Rule};
-use crate::sensitivity::{Envelope, Measure, Precision, Proven, Solver, interior, refined};
+use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -134,7 +136,7 @@ fn designed(
 }
 
 impl<'m> ReleasedMap<'m> {
-    pub(super) fn new(
+    pub(crate) fn new(
         map: Arc<dyn DataMap + 'm>,
         query: ResolvedQuery,
         shape: Shape,
@@ -249,7 +251,7 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// Whether no solve hangs on a variable without bounds.
-    pub(super) fn is_bounded(&self) -> bool {
+    pub(crate) fn is_bounded(&self) -> bool {
         self.bounded
     }
 
@@ -259,7 +261,7 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// The map of the user's own program, where an envelope stands in its place.
-    pub(super) fn plain(&self) -> Option<&ReleasedMap<'m>> {
+    pub(crate) fn plain(&self) -> Option<&ReleasedMap<'m>> {
         self.envelope.as_ref().map(|(_, plain)| &**plain)
     }
 
@@ -269,7 +271,7 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// The slacks that do.
-    pub(super) fn local_columns(&self) -> HashSet<usize> {
+    pub(crate) fn local_columns(&self) -> HashSet<usize> {
         let local = self.local.iter();
         local.flat_map(LocalRecourse::slacks).collect()
     }
@@ -535,7 +537,7 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// The rule at θ under the split that another map's rule has, proven to `aim` where that can be.
-    pub(super) fn at_the_split_of(
+    pub(crate) fn at_the_split_of(
         &self,
         other: &Decided,
         theta: &[f64],

@@ -1,17 +1,18 @@
 //! What a plan fixes before the noise scale (query, shape, rule), and the scale that follows with the basis of the claim.
 
 use super::certified::Certified;
-use super::{Basis, DeterministicMap, ReleasedMap, Shape};
+use super::{Basis, DeterministicMap, ReleasedMap};
 use crate::ask::{Ask, MapKind, NoiseShape, Privacy, Request, ResolvedQuery, Strategy};
+use crate::certify::{
+    Answer, Certificate, Declared, Envelope, Estimate, Metric, Pairs, Radius, RegularisedErm,
+    StrongConvexity, calibrate, estimate, shape_of_curvature,
+};
 use crate::chance::Split;
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::DataMap;
-use crate::rule::{NoiseRow, Rule};
-use crate::sensitivity::{
-    Answer, Certificate, Curvature, Declared, Envelope, Estimate, Metric, Pairs, Radius,
-    RegularisedErm, StrongConvexity, calibrate, estimate, shape_of_curvature,
-};
+use crate::proof::Curvature;
+use crate::rule::{NoiseRow, Rule, Shape};
 use crate::solve::Batch;
 use std::sync::Arc;
 
@@ -232,8 +233,7 @@ impl<'m> Skeleton<'m> {
                 let deterministic =
                     DeterministicMap::new(self.map.clone(), &self.query, &self.shape, ask);
                 let pairs = Pairs::new(sampled.universe.clone(), adjacency, sampled.seed);
-                let count =
-                    crate::sensitivity::pair_count(sampled.size, sampled.gamma, sampled.beta)?;
+                let count = crate::certify::pair_count(sampled.size, sampled.gamma, sampled.beta)?;
                 let found = estimate(
                     Estimate::default(),
                     &pairs,

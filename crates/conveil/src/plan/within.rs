@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The universe that the claim of an ask is about, where there is one. None in paper mode: its centre is private.
-pub(super) fn claimed(map: &dyn DataMap, ask: &Ask, paper: bool) -> Result<Option<Universe>> {
+pub(crate) fn claimed(map: &dyn DataMap, ask: &Ask, paper: bool) -> Result<Option<Universe>> {
     let stated = match &ask.sensitivity {
         _ if paper => return Ok(None),
         Some(Request::Sampled(sampled)) => Some(&sampled.universe),
@@ -27,7 +27,7 @@ pub(super) fn claimed(map: &dyn DataMap, ask: &Ask, paper: bool) -> Result<Optio
 }
 
 /// The model on the data as they count: the model itself, or the model on the nearest members of a universe.
-pub(super) fn counted<'m>(
+pub(crate) fn counted<'m>(
     map: &'m dyn DataMap,
     ask: &Ask,
     universe: Option<&Universe>,

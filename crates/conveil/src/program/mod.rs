@@ -394,6 +394,28 @@ impl Program {
         self.frame.as_ref()
     }
 
+    /// The program without the blocks that hold at the mean only: no single draw has to meet those.
+    pub(crate) fn held_with_noise(&self) -> Program {
+        let mut place = vec![None; self.rows()];
+        let (mut b, mut cones) = (Vec::new(), Vec::new());
+        for block in self.constraints() {
+            if block.holds() == Holds::AtTheMean {
+                continue;
+            }
+            cones.push(block.cone().clone());
+            for i in block.range() {
+                place[i] = Some(b.len());
+                b.push(self.b[i]);
+            }
+        }
+        let entries = self.a.entries();
+        let triplets: Vec<(usize, usize, f64)> = entries
+            .filter_map(|(i, j, v)| Some((place[i]?, j, v)))
+            .collect();
+        let a = Sparse::assemble(b.len(), self.columns(), &triplets);
+        Program::assembled(self.p.clone(), self.q.clone(), a, b, self.constant, cones)
+    }
+
     /// A program whose parts are known to fit: what lifting produces.
     pub(crate) fn assembled(
         p: Sparse,

@@ -4,14 +4,11 @@
 //! a constant vector or k free variables. Constants are never variables.
 
 mod elimination;
-mod endpoints;
 mod lift;
-mod local;
-
-pub(crate) use endpoints::Endpoints;
-pub(crate) use local::{LocalAnswer, LocalRecourse};
+mod shape;
 
 pub use lift::{Lift, Lifted, RowNoise};
+pub use shape::Shape;
 
 use crate::error::{Error, Result};
 use crate::program::{Cone, Holds, Program, Stage};

@@ -1,8 +1,8 @@
 //! How far each declared decision moves per unit of released noise, on nominal data (M2): a phantom shows as a variable
 //! that carries the noise alone while the others stay. No private value is looked at.
 
-use super::Plan;
 use crate::ask::Strategy;
+use crate::plan::Plan;
 use crate::program::{Stage, norm};
 use crate::rule::RowRule;
 use serde::Serialize;

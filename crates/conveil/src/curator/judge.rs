@@ -1,11 +1,11 @@
 //! What the feasibility of compared strategies is judged by: the program at the data as they are, not as they are
 //! clipped to public bounds (M1). A strategy works on clipped data, but its decision meets the real ones.
 
-use super::Plan;
 use crate::ask::ResolvedQuery;
 use crate::digits::counted;
 use crate::error::{Error, Result};
-use crate::program::{Holds, Program, Sparse};
+use crate::plan::Plan;
+use crate::program::{Program, Sparse};
 use crate::solve::{self, Outcome, Settings};
 
 pub(super) struct Judge {
@@ -25,7 +25,7 @@ impl Judge {
         query: &ResolvedQuery,
         settings: &Settings,
     ) -> Result<Self> {
-        let held = without_means(program);
+        let held = program.held_with_noise();
         let interval = match query.rows() {
             [row] => Some(answer_interval(&held, row, settings)?),
             _ => None,
@@ -80,35 +80,6 @@ impl Judge {
     pub(super) fn worst_violation(&self, x: &[f64]) -> f64 {
         self.held.worst_violation(&self.held.slack(x)).0
     }
-}
-
-/// The program without the blocks that hold at the mean only: no single draw has to meet those.
-pub(super) fn without_means(program: &Program) -> Program {
-    let mut place = vec![None; program.rows()];
-    let (mut b, mut cones) = (Vec::new(), Vec::new());
-    for block in program.constraints() {
-        if block.holds() == Holds::AtTheMean {
-            continue;
-        }
-        cones.push(block.cone().clone());
-        for i in block.range() {
-            place[i] = Some(b.len());
-            b.push(program.b()[i]);
-        }
-    }
-    let entries = program.a().entries();
-    let triplets: Vec<(usize, usize, f64)> = entries
-        .filter_map(|(i, j, v)| Some((place[i]?, j, v)))
-        .collect();
-    let a = Sparse::assemble(b.len(), program.columns(), &triplets);
-    Program::assembled(
-        program.p().clone(),
-        program.q().to_vec(),
-        a,
-        b,
-        program.constant(),
-        cones,
-    )
 }
 
 /// M11: for r = 1 the feasible answers {Qx : x feasible} form an interval, found by two solves; the least of none is ∞.

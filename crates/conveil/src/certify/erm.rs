@@ -4,13 +4,13 @@
 //! A loss is what the slack variables of a record cost: φᵢ(w) = min c's over the rows of record i.
 
 use super::Certificate;
-use super::curvature::Curvature;
 use super::envelope::solver_text;
 use super::metric::{CurvedBound, Metric};
 use crate::ask::{Adjacency, Ask, Norm, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, Cone, DataMap, Holds, Place};
+use crate::proof::Curvature;
 use crate::rule::{RowRule, Rule};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,12 +7,12 @@
 //! of hinges on doubled data. The answer is mapped back to w̄, s̄, S and their multipliers and checked against the cone
 //! program, whose residuals are written out record by record here instead of assembled.
 
-use super::{RowRule, Rule};
 use crate::chance::{Design, Room};
 use crate::error::{Error, Result};
 use crate::noise::{self, Law};
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
+use crate::rule::{RowRule, Rule};
 use crate::solve::{CLOSE, Hinge, HingeForm, Residuals, Settings};
 use rayon::prelude::*;
 

@@ -2,15 +2,13 @@
 
 use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::curate::misses_what_no_noise_moves;
-use super::decided::Decided;
 use super::judge::Judge;
-use super::projection::Projection;
-use super::released::ReleasedMap;
-use super::{Empirical, Plan, empirical_violation};
+use super::{Empirical, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
+use crate::plan::{Decided, Plan, Projection, ReleasedMap};
 use crate::program::{Cone, Program, Sparse};
 use crate::rule::RowRule;
 use crate::solve::{self, Batch, Outcome, Settings};

@@ -1,10 +1,11 @@
 //! The curator report: everything that depends on the private data. It says that it is private.
 
+use super::Empirical;
 use super::comparison::in_percent;
-use super::{Decided, Empirical, Plan};
 use crate::ask::Strategy;
 use crate::chance::Budget;
 use crate::digits::{counted, decimals};
+use crate::plan::{Correction, Decided, Plan};
 use serde::Serialize;
 use std::fmt;
 
@@ -51,7 +52,7 @@ pub struct CuratorReport {
     /// The measured one.
     pub empirical: Empirical,
     /// How the envelope deviated from the data, where there is one.
-    pub correction: Option<super::Correction>,
+    pub correction: Option<Correction>,
     /// Data outside their public bounds or the claim's universe, and what they count as.
     pub clipped: Vec<super::Clipped>,
     /// The probability of infeasibility for the data themselves, where they were clipped or corrected.

@@ -1,10 +1,11 @@
 //! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
 
-use super::{Plan, widest};
+use super::widest;
 use crate::ask::{Ask, Bound, MapKind, Request, Strategy};
 use crate::chance::Choice;
 use crate::digits::{decimals, short};
 use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::program::DataMap;
 use crate::solve::Infeasibility;
 use serde::Serialize;

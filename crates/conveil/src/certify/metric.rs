@@ -1,9 +1,9 @@
 //! The answer seen through the curvature of the cost: with P = LL' and y = L'Δx, T⁻¹QΔx = My for M = T⁻¹QL⁻ᵀ.
 //! What strong convexity says about y becomes a bound on the answer.
 
-use super::curvature::Curvature;
 use crate::ask::{Norm, ResolvedQuery};
-use crate::plan::Shape;
+use crate::proof::Curvature;
+use crate::rule::Shape;
 use faer::Side;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ const ROUNDS: usize = 3;
 
 /// The solution with its point moved onto the lifted equalities, checked again. The move is undone if it does not pass,
 /// or does not bring the point nearer.
-pub(super) fn on_the_equalities(
+pub(crate) fn on_the_equalities(
     lifted: &Lifted,
     solution: Solution,
     settings: &Settings,
@@ -87,7 +87,7 @@ const MET: f64 = 1e-9;
 const SMALL: f64 = 1e-3;
 
 /// Whether the point lies on the lifted equalities, to rounding: the mean on its own, the recourse on QX = T and AX = 0.
-pub(super) fn meets_the_equalities(lifted: &Lifted, x: &[f64]) -> bool {
+pub(crate) fn meets_the_equalities(lifted: &Lifted, x: &[f64]) -> bool {
     let program = lifted.program();
     let image = program.a().times(x);
     let sizes = row_sizes(lifted, x);

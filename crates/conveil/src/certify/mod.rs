@@ -1,27 +1,20 @@
 //! The sensitivity of the released map (M8): certificates, declared bounds, sampled pairs.
 
 mod calibrate;
-mod curvature;
 mod declared;
 mod envelope;
 mod erm;
-mod inside;
-mod intervals;
 mod metric;
-mod precision;
 mod radius;
 mod sampled;
 mod strong_convexity;
 
 pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
-pub(crate) use curvature::Curvature;
 pub use declared::Declared;
 pub use envelope::Envelope;
 pub use erm::RegularisedErm;
-pub(crate) use inside::interior;
 pub(crate) use metric::{Metric, shape_of_curvature};
-pub(crate) use precision::{Measure, Precision, Proven, Solver, refined};
 pub use radius::Radius;
 pub use sampled::{Estimate, Pairs, estimate};
 pub use strong_convexity::StrongConvexity;

@@ -49,7 +49,7 @@ impl Declared {
     }
 
     /// Under a shape T the bound is on T⁻¹ times the answer, and the statement says so.
-    pub(crate) fn measured_in(mut self, shape: &crate::plan::Shape) -> Self {
+    pub(crate) fn measured_in(mut self, shape: &crate::rule::Shape) -> Self {
         self.shaped = !shape.is_identity();
         self
     }

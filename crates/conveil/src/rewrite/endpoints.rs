@@ -4,9 +4,9 @@
 //! for each copy: two copies of the deterministic program, coupled by the query row only. The solver's factorisation
 //! fills in far less. The answer is mapped back and checked against the lifted program itself.
 
-use super::{Lifted, Rule};
 use crate::chance::BoxSet;
 use crate::program::{Program, Sparse};
+use crate::rule::{Lifted, Rule};
 use crate::solve::{self, Outcome, Residuals, Settings};
 use std::collections::HashMap;
 

@@ -2,13 +2,13 @@
 //! ‖x̄(q) − x̄(q')‖ in P is at most ‖q − q'‖ in P⁻¹, whatever the tightening and the recourse.
 
 use super::Certificate;
-use super::curvature::Curvature;
 use super::envelope::solver_text;
 use super::metric::{CurvedBound, Metric};
 use crate::ask::{Adjacency, Norm};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, DataMap, Location, Place};
+use crate::proof::Curvature;
 use crate::risk::Risk;
 use std::sync::Arc;
 

@@ -1,10 +1,12 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
+use super::clipped;
 use super::empirical::violation;
-use super::{CuratorReport, Decided, Empirical, Plan, ReleasedMap};
+use super::{Clipped, CuratorReport, Empirical};
 use crate::error::{Error, Result};
+use crate::plan::{Decided, Plan, ReleasedMap};
 use crate::program::{Against, Cone, Holds, Program};
-use crate::solve::{self, Batch};
+use crate::solve;
 use std::borrow::Cow;
 
 /// Draws of the empirical check, at most.
@@ -32,14 +34,26 @@ impl Curated {
     }
 }
 
-pub(super) fn curate(plan: &Plan<'_>, theta: &[f64]) -> Result<Curated> {
-    let decided = plan.released().at(theta)?;
-    let report = report(plan, &decided, theta)?;
-    Ok(Curated { decided, report })
+impl Plan<'_> {
+    /// Does the private work on a dataset, releasing nothing.
+    pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
+        let decided = self.released().at(theta)?;
+        let report = report(self, &decided, theta)?;
+        Ok(Curated { decided, report })
+    }
+
+    /// The data outside their public bounds or the claim's universe, and what they count as. Private.
+    pub fn clipped(&self, theta: &[f64]) -> Result<Vec<Clipped>> {
+        clipped::clipped(self.model(), theta)
+    }
+
+    /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.
+    pub fn report_on(&self, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
+        report(self, decided, theta)
+    }
 }
 
-/// The report on a decision that was made.
-pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
+fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
     let released = plan.released();
     let start = std::time::Instant::now();
     let optimum = solve::solve_checked(&decided.program, released.settings())?;
@@ -50,10 +64,7 @@ pub(super) fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Resul
         .sum::<u64>()
         + decided.program.a().nnz() as u64;
     let draws = (WORK / stored.max(1)).clamp(1_000, DRAWS);
-    let mut batch = Batch::new().cancel(released.settings().cancel().clone());
-    if let Some(threads) = plan.ask().threads {
-        batch = batch.threads(threads);
-    }
+    let batch = plan.ask().batch();
     let slip = decided
         .residuals
         .primal

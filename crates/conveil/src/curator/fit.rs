@@ -4,10 +4,10 @@
 //! W = tX the conditions QX = T and AX = 0 read QW = tT and AW = 0, and a row is a'x̄ + Σ_j max(l_j w_j, u_j w_j) ≤ b
 //! with w = W'a: all of it linear in (x̄, W, t). A public set is one whose A and b are; else `explain` answers.
 
-use super::Plan;
 use crate::ask::{Query, Strategy};
 use crate::chance::{BoxSet, Choice, Design, Feasibility, Split};
 use crate::error::Result;
+use crate::plan::Plan;
 use crate::program::{Cone, Holds, Program, Sparse};
 use crate::rule::{RowNoise, Rule};
 use crate::solve::{self, Outcome};

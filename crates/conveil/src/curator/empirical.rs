@@ -1,9 +1,9 @@
 //! How often a decided rule is really infeasible: exact for one noise, by fresh draws otherwise.
 
-use super::Recourse;
 use crate::chance::feasible_interval;
 use crate::error::Result;
 use crate::noise::{self, Law, Sampler};
+use crate::plan::Recourse;
 use crate::program::{Against, Cone, Holds, Program};
 use crate::solve::Batch;
 use serde::Serialize;

@@ -68,7 +68,7 @@ impl Shape {
     }
 
     /// A row of X times T⁻¹: entries (answer, value), per unit of noise in each answer.
-    pub(super) fn per_answer(&self, row: &[(usize, f64)]) -> Vec<(usize, f64)> {
+    pub(crate) fn per_answer(&self, row: &[(usize, f64)]) -> Vec<(usize, f64)> {
         let Some(inverse) = &self.inverse else {
             return row.to_vec();
         };

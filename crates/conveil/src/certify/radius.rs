@@ -6,8 +6,6 @@
 
 use super::Certificate;
 use super::envelope::solver_text;
-use super::intervals::Intervals;
-use super::precision::{Measure, Precision, Solver};
 use crate::ask::{Adjacency, Ask, Norm, Query, ResolvedQuery, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -15,6 +13,7 @@ use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Place, Program, Sparse,
     Stage,
 };
+use crate::proof::{Intervals, Measure, Precision, Solver};
 use crate::solve::{Outcome, Settings, solve};
 
 /// Up to this many parameters the radius is found by solving, two programs each; above, from the variables' bounds.

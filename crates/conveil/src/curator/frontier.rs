@@ -1,10 +1,10 @@
 //! Loss against ε, α or η, as a table. It explores private data.
 
 use super::comparison::in_percent;
-use super::{Plan, within};
 use crate::ask::{Ask, Bound, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
+use crate::plan::{Plan, within};
 use crate::program::DataMap;
 use crate::solve::{self, Batch};
 use serde::Serialize;

@@ -1,0 +1,27 @@
+//! The curator's side of a plan: the private work on one dataset and its report, strategies side by side, what fits and
+//! why not, and what a change of the ask would cost. Nothing here may be published.
+
+mod clipped;
+mod comparison;
+mod curate;
+mod empirical;
+mod explain;
+mod fit;
+mod frontier;
+mod judge;
+mod movement;
+mod report;
+mod strategies;
+mod widest;
+
+pub use clipped::Clipped;
+pub use comparison::{Comparison, StrategyRow};
+pub use curate::Curated;
+pub use empirical::{Empirical, empirical_violation};
+pub use explain::{Explanation, Threshold, explain};
+pub use fit::{Fit, fit};
+pub use frontier::{Axis, Frontier, FrontierRow, frontier};
+pub use movement::{Movement, Moves, movement};
+pub use report::CuratorReport;
+pub use strategies::compare;
+pub use widest::largest_universe;
