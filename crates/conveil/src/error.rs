@@ -1,7 +1,7 @@
 //! What can go wrong. One enum at the crate's boundary; every message says what was found, where, and what would be right.
 //! Messages may depend on private data: they are the curator's, never the public's.
 
-use crate::solve::{Infeasibility, Residuals};
+use serde::Serialize;
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -51,6 +51,32 @@ pub enum Error {
     /// Interrupted by the caller.
     #[error("interrupted")]
     Cancelled,
+}
+
+/// How far a primal-dual pair is from optimal. All numbers absolute; the scales make them relative.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Residuals {
+    /// Violation of b − Ax ∈ K along the cones' interior directions.
+    pub primal: f64,
+    /// ‖Px + q + A'z‖∞ and the violation of z ∈ K*.
+    pub dual: f64,
+    /// |x'Px + q'x + b'z|, the difference of the two objectives.
+    pub gap: f64,
+    /// 1 + ‖b‖∞, where 1 stands for at most a thousand times ‖b‖∞.
+    pub primal_scale: f64,
+    /// 1 + ‖q‖∞ + ‖Px‖∞, the 1 likewise by the larger of ‖q‖∞ and ‖P‖ times the size that the constraints suggest.
+    pub dual_scale: f64,
+    /// 1 + |objective|, likewise by that slope times that size.
+    pub gap_scale: f64,
+    /// ‖x‖∞ in units of the largest (1 + |bᵢ|)/‖aᵢ‖∞, the size that the constraints suggest.
+    pub reach: f64,
+}
+
+/// The named constraints that exclude each other, with their shares of the certificate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Infeasibility {
+    /// (name, share), largest first, shares adding up to 1.
+    pub rows: Vec<(String, f64)>,
 }
 
 /// What is known of a solver that stops too early on these cones.

@@ -7,6 +7,7 @@ mod query;
 mod strategy;
 mod universe;
 
+pub use crate::noise::SampleSize;
 pub use adjacency::Adjacency;
 pub(crate) use phantom::suspects;
 pub use query::{Query, ResolvedQuery, may_be_queried};
@@ -308,15 +309,6 @@ pub struct Sampled {
     /// The map that is sampled. Calibrating to the deterministic map is the paper's way; program perturbation
     /// is then refused outside paper mode, because another map is released.
     pub on: MapKind,
-}
-
-/// The number of samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SampleSize {
-    /// The smallest that the binomial tail allows.
-    Exact,
-    /// The paper's explicit formula.
-    Paper,
 }
 
 /// Which map a sensitivity is about.

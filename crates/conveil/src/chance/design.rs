@@ -297,7 +297,7 @@ impl Design {
         rule: &Rule,
         kind: Choice,
         share: f64,
-        sampling: (crate::ask::SampleSize, f64, u64),
+        sampling: (crate::noise::SampleSize, f64, u64),
         split: Split,
     ) -> Result<(Arc<dyn Method>, BudgetLine)> {
         let k = rule.noises();

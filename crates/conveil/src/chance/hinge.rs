@@ -1,6 +1,6 @@
 //! M9. The noise-aware hinge: a slack that relaxes one row answers along that row's own noise, S = t·v, so that both its
 //! rows need room for multiples of one sum v'ζ, whose exact quantile is known. There is no cone to write: the recourse
-//! is eliminated (see `rule/local.rs`), or the method is refused.
+//! is eliminated (see `rewrite/local.rs`), or the method is refused.
 
 use super::row_by_row::RowByRow;
 use super::{Method, Room, Task};

@@ -182,7 +182,7 @@ pub struct Feasibility {
     pub(crate) each: bool,
     pub(crate) method: Choice,
     pub(crate) split: Split,
-    pub(crate) size: crate::ask::SampleSize,
+    pub(crate) size: crate::noise::SampleSize,
     pub(crate) beta: f64,
     pub(crate) seed: u64,
     pub(crate) blocks: Vec<BlockChoice>,
@@ -195,7 +195,7 @@ impl Default for Feasibility {
             each: false,
             method: Choice::Auto,
             split: Split::Symmetric,
-            size: crate::ask::SampleSize::Exact,
+            size: crate::noise::SampleSize::Exact,
             beta: 1e-6,
             seed: 1,
             blocks: Vec::new(),
@@ -244,7 +244,7 @@ impl Feasibility {
     }
 
     /// Sample size, confidence 1−β and public seed of sampled methods.
-    pub fn sampling(mut self, size: crate::ask::SampleSize, beta: f64, seed: u64) -> Self {
+    pub fn sampling(mut self, size: crate::noise::SampleSize, beta: f64, seed: u64) -> Self {
         self.size = size;
         self.beta = beta;
         self.seed = seed;

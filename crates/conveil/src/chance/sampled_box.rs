@@ -3,8 +3,8 @@
 
 use super::vertices::{self, BoxSet, Boxes};
 use super::{Method, Site, Task};
-use crate::ask::SampleSize;
 use crate::error::{Error, Result};
+use crate::noise::SampleSize;
 use crate::noise::{self, Law, Sampler};
 use crate::rule::Lift;
 

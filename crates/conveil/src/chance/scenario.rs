@@ -1,8 +1,8 @@
 //! M5c. Scenario (Calafiore–Campi): the constraint at each of S samples.
 
 use super::{Method, Task};
-use crate::ask::SampleSize;
 use crate::error::{Error, Result};
+use crate::noise::SampleSize;
 use crate::noise::{self, Law, Sampler};
 use crate::program::Cone;
 use crate::rule::{Lift, RowNoise};

@@ -9,6 +9,15 @@ const MOST_TRIALS: u64 = 1_000_000_000_000;
 /// Room for the rounding of binomial sums (measured below 1e-11 up to 1e12 trials).
 const ROUNDING: f64 = 1e-10;
 
+/// The number of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleSize {
+    /// The smallest that the binomial tail allows.
+    Exact,
+    /// The paper's explicit formula.
+    Paper,
+}
+
 /// Σ_{i<d} C(S, i) η^i (1−η)^{S−i}: the chance that S draws hit an event of probability η fewer
 /// than d times.
 ///

@@ -34,7 +34,7 @@ pub use calibrate::{
     gaussian_delta, gaussian_sigma_analytic, gaussian_sigma_classic, laplace_scale, truncated_bound,
 };
 pub use counting::{
-    binomial_lower_tail, binomial_upper_pvalue, clopper_pearson, clopper_pearson_lower,
+    SampleSize, binomial_lower_tail, binomial_upper_pvalue, clopper_pearson, clopper_pearson_lower,
     clopper_pearson_upper, exact_samples, pair_samples_exact, pair_samples_paper,
     paper_box_samples, paper_scenario_samples,
 };

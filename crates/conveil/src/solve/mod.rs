@@ -11,8 +11,8 @@ mod sharpen;
 mod sum;
 mod working;
 
+pub use crate::error::{Infeasibility, Residuals};
 pub use batch::{Batch, Cancel};
-pub use check::{Infeasibility, Residuals};
 pub(crate) use framed::size_of_limits;
 pub(crate) use hinge::{CLOSE, Hinge};
 pub(crate) use losses::HingeForm;
