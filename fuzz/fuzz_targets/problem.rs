@@ -2,7 +2,7 @@
 //! within the text: `cargo +nightly fuzz run problem fuzz/corpus/problem fuzz/seeds/problem`.
 #![no_main]
 
-use conveil_read::problem::{read, to_json};
+use conveil_text::problem::{read, to_json};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| match read("fuzz", text) {

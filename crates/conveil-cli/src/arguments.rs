@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use conveil::curator::Axis;
-use conveil_read::naming::printable;
+use conveil_text::naming::printable;
 
 use crate::ledger::Book;
 use crate::study::Studied;

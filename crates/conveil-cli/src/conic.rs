@@ -6,9 +6,9 @@
 use conveil::program::{
     self, AffineMap, Location, NewVariables, Parameter, Program, SavedConstraint,
 };
-use conveil_read::problem::{SavedCone, SavedProblem};
 use conveil_read::spec::{self, Entry, Holds, Place, Stage};
-use conveil_read::{Located, ReadError};
+use conveil_text::problem::{SavedCone, SavedProblem};
+use conveil_text::{Located, ReadError};
 
 use crate::failure::Failure;
 use crate::inputs::Inputs;

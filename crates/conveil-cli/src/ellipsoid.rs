@@ -5,8 +5,8 @@ use std::fmt;
 use conveil::curator::CuratorReport;
 use conveil::plan::Decided;
 use conveil_models::ellipsoid::{Determinant, Ellipsoid};
-use conveil_read::numbers;
 use conveil_read::spec::{EllipsoidDeterminant, Model, NormalsSource, OffsetsSource, Universe};
+use conveil_text::numbers;
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use conveil::Error;
-use conveil_read::{Located, ReadError};
 use conveil_release::ledger;
+use conveil_text::{Located, ReadError};
 
 /// The exit code of a bad spec or input.
 const BAD_INPUT: u8 = 2;

@@ -8,11 +8,11 @@ use conveil::plan::Decided;
 use conveil::program::DataMap;
 use conveil_grid::{Network, Susceptance, bounds, demand};
 use conveil_models::grid::{Costs, Form, LoadBounds, Loads, Opf, OpfBuilder};
-use conveil_read::Located;
 use conveil_read::spec::{
     DemandBounds, Demands, Grid, GridCosts, GridForm, GridSusceptance, Model, PrivateLoads,
     Release, Sensitivity, Spec, UnitGroup,
 };
+use conveil_text::Located;
 
 use crate::failure::Failure;
 use crate::inputs::{Inputs, text_of};

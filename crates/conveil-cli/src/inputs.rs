@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use conveil_grid::{Network, matpower};
 use conveil_models::records::Records;
-use conveil_read::numbers;
-use conveil_read::problem::{self, SavedProblem};
 use conveil_read::spec::{self, Model, NetworkSource, NormalsSource, Spec};
+use conveil_text::numbers;
+use conveil_text::problem::{self, SavedProblem};
 
 use crate::failure::Failure;
 use crate::regression;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use conveil_read::spelling::{counted, quoted};
+use conveil_text::spelling::{counted, quoted};
 use serde::Serialize;
 
 /// How many there are, and the first of them, in the column's own units.

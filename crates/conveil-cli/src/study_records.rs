@@ -4,8 +4,8 @@ use std::io::BufReader;
 use std::path::Path;
 
 use conveil_models::records::{Code, Coded, Records};
-use conveil_read::spelling::quoted;
 use conveil_studies::classifier::{Examples, Source};
+use conveil_text::spelling::quoted;
 
 use crate::failure::Failure;
 use crate::inputs::{Limited, records_of};

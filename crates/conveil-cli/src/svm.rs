@@ -10,9 +10,9 @@ use conveil::noise::Sampler;
 use conveil::plan::{Decided, Plan};
 use conveil_models::records::{Code, Coded, Records};
 use conveil_models::svm::{Accuracy, Classes, Feature, Intercept, Score, Svm, noise_ratio};
-use conveil_read::Located;
 use conveil_read::spec::{Model, Svm as Wish, SvmIntercept, SvmLabel};
-use conveil_read::spelling::quoted;
+use conveil_text::Located;
+use conveil_text::spelling::quoted;
 use serde::Serialize;
 
 use crate::failure::Failure;

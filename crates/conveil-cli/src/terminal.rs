@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use conveil::solve::{Batch, Cancel};
-use conveil_read::naming::{printable, printable_json};
+use conveil_text::naming::{printable, printable_json};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 

@@ -6,12 +6,12 @@ use conveil::noise;
 use conveil::program::{DataMap, Program};
 use conveil::risk::{self, Cvar, CvarForm};
 use conveil::solve::{Cancel, Settings};
-use conveil_read::Located;
 use conveil_read::spec::{
     Adjacency, BlockEta, Calibration, Factor, Feasibility, FeasibilityBlock, Mechanism, Method,
     Objective, Private, Release, Risk, RiskForm, SampleSize, SampledMap, Sensitivity, Shape, Spec,
     Split, Strategy, Universe, VariableRef, VarianceControl, Weight,
 };
+use conveil_text::Located;
 
 use crate::failure::Failure;
 use crate::inputs::Inputs;

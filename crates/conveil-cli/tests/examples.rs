@@ -2,7 +2,8 @@
 
 mod running;
 
-use conveil_read::{problem, spec};
+use conveil_read::spec;
+use conveil_text::problem;
 use running::{
     CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory,
     ended, examples, text, write,

@@ -55,7 +55,7 @@ const ENTRIES: &[(&str, &str, &str)] = &[
 
 /// No control but the end of a line, and nothing that hides.
 fn is_plain(text: &str) -> bool {
-    conveil_read::naming::hidden(&text.replace('\n', " ")).is_none()
+    conveil_text::naming::hidden(&text.replace('\n', " ")).is_none()
 }
 
 fn placed(name: &str, example: &str) -> std::path::PathBuf {

@@ -10,8 +10,8 @@
 
 use crate::csv::{Table, is_header};
 use crate::{Network, ReadError};
-use conveil_read::Source;
-use conveil_read::spelling::counted;
+use conveil_text::Source;
+use conveil_text::spelling::counted;
 
 const HEADER: &str = "the first line is `bus,low,high`, and every private load has a line, in MW";
 

@@ -4,7 +4,7 @@
 //! Commons Attribution 4.0 licence; each file names its origin. What the DC power flow does not
 //! need is left out. `cargo xtask import-networks DIR` makes them from a folder of PGLib's files.
 
-use conveil_read::spelling::{nearest, quoted};
+use conveil_text::spelling::{nearest, quoted};
 use thiserror::Error;
 
 use crate::{Network, compact};

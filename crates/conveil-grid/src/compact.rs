@@ -20,8 +20,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use conveil_read::Source;
-use conveil_read::spelling::{counted, nearest, quoted};
+use conveil_text::Source;
+use conveil_text::spelling::{counted, nearest, quoted};
 
 use crate::network::{Branch, Bus, Cost, Element, Omitted, Unit, shown};
 use crate::{Network, ReadError};

@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use conveil_read::Source;
-use conveil_read::spelling::{counted, quoted};
+use conveil_text::Source;
+use conveil_text::spelling::{counted, quoted};
 
 use crate::{Network, ReadError};
 

@@ -21,7 +21,7 @@
 
 use crate::csv::{Fields, Table, is_header, trailing};
 use crate::{Network, ReadError};
-use conveil_read::Source;
+use conveil_text::Source;
 
 /// Demands for a network.
 #[derive(Debug, Clone, PartialEq)]

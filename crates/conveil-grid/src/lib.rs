@@ -34,7 +34,7 @@ pub mod demand;
 pub mod matpower;
 mod network;
 
-pub use conveil_read::ReadError;
+pub use conveil_text::ReadError;
 pub use network::{
     Branch, Bus, Cost, Element, Field, Island, Network, NetworkError, Omitted, Susceptance, Unit,
 };

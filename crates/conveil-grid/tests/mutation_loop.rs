@@ -3,9 +3,9 @@
 //! `CONVEIL_MUTATION_SECONDS` (2) is the time that the project's tests spend in such loops; each of
 //! the four here takes a sixth of it.
 
-#[path = "../../conveil-read/tests/damage/mod.rs"]
+#[path = "../../conveil-text/tests/damage/mod.rs"]
 mod damage;
-#[path = "../../conveil-read/tests/seeded/mod.rs"]
+#[path = "../../conveil-text/tests/seeded/mod.rs"]
 mod seeded;
 
 use std::time::{Duration, Instant};

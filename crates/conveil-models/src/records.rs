@@ -13,8 +13,8 @@
 
 use std::io::BufRead;
 
-use conveil_read::spelling::{counted, listed, nearest, quoted};
-use conveil_read::{Located, ReadError};
+use conveil_text::spelling::{counted, listed, nearest, quoted};
+use conveil_text::{Located, ReadError};
 
 /// Columns of numbers, with their names: at least one column and one record, all finite.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! Records from CSV: what is read, and exactly what is said about broken files.
 
-#[path = "../../conveil-read/tests/damage/mod.rs"]
+#[path = "../../conveil-text/tests/damage/mod.rs"]
 mod damage;
-#[path = "../../conveil-read/tests/seeded/mod.rs"]
+#[path = "../../conveil-text/tests/seeded/mod.rs"]
 mod seeded;
 
 use std::io::{BufRead, BufReader, Read};

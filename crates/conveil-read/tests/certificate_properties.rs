@@ -1,5 +1,6 @@
 //! Certificates, bounds and nominal values in every combination: accepted exactly where the rules say so.
 
+#[path = "../../conveil-text/tests/seeded/mod.rs"]
 mod seeded;
 
 use conveil_read::spec::{Sensitivity, Spec, read};

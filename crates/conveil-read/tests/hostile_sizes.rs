@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use conveil_read::{problem, spec};
+use conveil_read::spec;
+use conveil_text::problem;
 
 const SMALLEST: &str = include_str!("../../../fuzz/seeds/spec/smallest.toml");
 

@@ -2,12 +2,15 @@
 //!
 //! `CONVEIL_MUTATION_SECONDS` (2) is the time to spend, half of it on each reader.
 
+#[path = "../../conveil-text/tests/damage/mod.rs"]
 mod damage;
+#[path = "../../conveil-text/tests/seeded/mod.rs"]
 mod seeded;
 
 use std::time::{Duration, Instant};
 
-use conveil_read::{problem, spec};
+use conveil_read::spec;
+use conveil_text::problem;
 use damage::{assert_in_text, damaged};
 use seeded::Seeded;
 

@@ -4,8 +4,8 @@ use conveil::ask::{Privacy, Strategy};
 use conveil::curator::{Clipped, CuratorReport};
 use conveil::noise::Sampler;
 use conveil::plan::{Decided, Plan};
-use conveil_read::naming::fault;
-use conveil_read::spelling::quoted;
+use conveil_text::naming::fault;
+use conveil_text::spelling::quoted;
 use dashu::integer::IBig;
 
 use crate::card::{Account, Card, InSeries, Standing};

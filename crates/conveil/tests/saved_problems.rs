@@ -167,7 +167,7 @@ fn names_and_stages_are_put_on_a_saved_problem() {
     m.equal("balance", x.at(0) + x.at(1), 1.0);
     m.between("x2", 0.0, x.at(2), 1.0);
     let json = m.build().unwrap().to_json();
-    let saved = || conveil_read::problem::read("p.json", &json).unwrap();
+    let saved = || conveil_text::problem::read("p.json", &json).unwrap();
     let block = |name: &str, len, stage| NewVariables {
         name: name.into(),
         len,

@@ -1,6 +1,6 @@
 //! The statements of a case file.
 
-use conveil_read::spelling::{nearest, quoted};
+use conveil_text::spelling::{nearest, quoted};
 
 use super::matrix::{Matrix, number};
 use super::scan::Text;

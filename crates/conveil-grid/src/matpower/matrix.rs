@@ -1,6 +1,6 @@
 //! A matrix of numbers, with the place of each.
 
-use conveil_read::spelling::{counted, shortened};
+use conveil_text::spelling::{counted, shortened};
 
 use super::scan::Text;
 use crate::ReadError;

@@ -1,7 +1,7 @@
 //! The text, cut into what a line of MATLAB is made of.
 
-use conveil_read::Source;
-use conveil_read::spelling::quoted;
+use conveil_text::Source;
+use conveil_text::spelling::quoted;
 
 use crate::ReadError;
 

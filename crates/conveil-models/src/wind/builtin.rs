@@ -3,7 +3,7 @@
 //! The figures are windpowerlib's (MIT licence; the file keeps its notice), which has them from the wind turbine library
 //! of the OpenEnergy Platform. `cargo xtask import-turbines FILE` makes them from its `oedb/power_curves.csv`.
 
-use conveil_read::spelling::{nearest, quoted};
+use conveil_text::spelling::{nearest, quoted};
 
 use super::PowerCurve;
 

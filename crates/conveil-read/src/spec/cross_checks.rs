@@ -7,8 +7,8 @@ use super::{
     NormalsSource, OffsetsSource, Place, Release, Sensitivity, Shape, Spec, Stage, VariableBlock,
     VariableRef,
 };
-use crate::spelling::{counted, nearest, quoted};
-use crate::{Located, ReadError};
+use conveil_text::spelling::{counted, nearest, quoted};
+use conveil_text::{Located, ReadError};
 
 /// Refuses a spec whose sections contradict each other.
 pub(super) fn check(spec: &Spec, name: &str) -> Result<(), ReadError> {

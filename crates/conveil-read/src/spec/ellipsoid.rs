@@ -1,9 +1,9 @@
 //! Model `ellipsoid`: the keys of `[problem]` and `[private]` that the largest ellipsoid inside a polytope has.
 
-use super::item::Item;
-use super::table::Table;
-use crate::spelling::counted;
-use crate::{Located, ReadError};
+use conveil_text::spelling::counted;
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// The largest ellipsoid inside {x : aᵢ'x ≤ bᵢ}.
 #[derive(Debug, Clone, PartialEq)]

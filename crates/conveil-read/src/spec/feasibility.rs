@@ -1,9 +1,10 @@
 //! `[feasibility]`: the promise about the constraints.
 
-use super::item::Item;
-use super::problem::{Model, Names};
-use super::table::Table;
-use crate::{Located, ReadError};
+use super::problem::Model;
+use conveil_text::tables::Item;
+use conveil_text::tables::Names;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// The chance constraint, Pr(feasible) ≥ 1 − η, and how it is kept (M5).
 #[derive(Debug, Clone, PartialEq)]

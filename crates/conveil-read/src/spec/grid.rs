@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::item::Item;
-use super::table::Table;
-use crate::{Located, ReadError};
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// The power flow of a public network.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,6 @@ mod cross_checks;
 mod ellipsoid;
 mod feasibility;
 mod grid;
-mod item;
 mod operation;
 mod privacy;
 mod private;
@@ -19,13 +18,9 @@ mod reference;
 mod regression;
 mod risk;
 mod svm;
-mod table;
 
-use toml::de::DeTable;
-
-use crate::ReadError;
-use crate::position::Source;
-use table::Table;
+use conveil_text::ReadError;
+use conveil_text::tables::{Document, Table};
 
 pub use ellipsoid::{Ellipsoid, EllipsoidDeterminant, NormalsSource, OffsetsSource};
 pub use feasibility::{
@@ -71,8 +66,6 @@ pub struct Spec {
 
 /// The only version of the format.
 const VERSION: u64 = 1;
-/// Longer texts are refused unread.
-const MAX_BYTES: usize = 16 << 20;
 
 const SECTIONS: &[&str] = &[
     "version",
@@ -90,24 +83,8 @@ const SECTIONS: &[&str] = &[
 
 /// Reads a spec from `text`; `name` is how messages call it.
 pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
-    if text.len() > MAX_BYTES {
-        return Err(Source::new(name, "").error(
-            0,
-            format!(
-                "the spec has {} bytes; at most {MAX_BYTES} are read",
-                text.len()
-            ),
-        ));
-    }
-    let source = Source::new(name, text);
-    let (document, faults) = DeTable::parse_recoverable(text);
-    let place = |fault: &toml::de::Error| fault.span().map_or(0, |span| span.start);
-    // The parser may notice what follows from a mistake before the mistake itself.
-    if let Some(first) = faults.iter().min_by_key(|fault| place(fault)) {
-        let message = format!("not valid TOML: {}", first.message());
-        return Err(source.error(place(first), message));
-    }
-    let mut top = Table::new(&source, document.get_ref(), "the spec", 0);
+    let document = Document::read(name, text)?;
+    let mut top = document.top("the spec");
     top.known(SECTIONS)?;
     if let Some(item) = top.optional("version") {
         match item.whole()? {

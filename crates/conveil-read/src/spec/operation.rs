@@ -1,9 +1,9 @@
 //! `[lattice]`, `[solver]`, `[study]` and `[ledger]`: how the work is carried out.
 
-use super::item::Item;
-use super::table::Table;
-use crate::spelling::quoted;
-use crate::{Located, ReadError};
+use conveil_text::spelling::quoted;
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// `[lattice]`: released numbers are multiples of a public step.
 #[derive(Debug, Clone, PartialEq, Default)]

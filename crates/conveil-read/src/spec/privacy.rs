@@ -1,10 +1,10 @@
 //! `[privacy]`: the noise and the sensitivity it covers.
 
 use super::feasibility::{self, SampleSize};
-use super::item::Item;
 use super::problem::Model;
-use super::table::Table;
-use crate::{Located, ReadError};
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// The privacy that is asked for.
 #[derive(Debug, Clone, PartialEq)]

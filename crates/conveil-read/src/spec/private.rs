@@ -5,13 +5,14 @@ use std::fmt;
 
 use super::ellipsoid::{self, OffsetsSource};
 use super::grid::{self, Demands};
-use super::item::{Item, MAX_COUNT};
-use super::problem::{Model, Names};
+use super::problem::Model;
 use super::regression::{self, Responses};
 use super::svm::{self, SvmRecords};
-use super::table::Table;
-use crate::spelling::counted;
-use crate::{Located, ReadError};
+use conveil_text::spelling::counted;
+use conveil_text::tables::Names;
+use conveil_text::tables::Table;
+use conveil_text::tables::{Item, MAX_COUNT};
+use conveil_text::{Located, ReadError};
 
 /// The private data.
 #[derive(Debug, Clone, PartialEq)]

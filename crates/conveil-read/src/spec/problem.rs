@@ -1,15 +1,13 @@
 //! `[problem]`: the program and the names of its blocks.
 
-use std::collections::HashSet;
-
 use super::ellipsoid::{self, Ellipsoid};
 use super::grid::{self, Grid};
-use super::item::{Item, MAX_COUNT};
 use super::regression::{self, Regression};
 use super::svm::{self, Svm};
-use super::table::Table;
-use crate::spelling::quoted;
-use crate::{Located, ReadError};
+use conveil_text::spelling::quoted;
+use conveil_text::tables::Table;
+use conveil_text::tables::{Item, MAX_COUNT, Names};
+use conveil_text::{Located, ReadError};
 
 /// The program to solve.
 #[derive(Debug, Clone, PartialEq)]
@@ -301,20 +299,4 @@ fn read_constraints(item: Item) -> Result<Vec<ConstraintBlock>, ReadError> {
         blocks.push(ConstraintBlock { name, holds, rows });
     }
     Ok(blocks)
-}
-
-/// Names that must differ from one another.
-#[derive(Default)]
-pub(super) struct Names(HashSet<String>);
-
-impl Names {
-    /// The name that `item` holds, if it is a new one.
-    pub(super) fn add(&mut self, item: &Item) -> Result<Located<String>, ReadError> {
-        let name = item.name()?;
-        if self.0.insert(name.value.clone()) {
-            Ok(name)
-        } else {
-            Err(item.error(format!("the name {} is taken", quoted(&name.value))))
-        }
-    }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::item::Item;
 use super::problem::Model;
 use super::reference::{self, VariableRef, Weight};
-use super::table::Table;
-use crate::naming::fault;
-use crate::spelling::{counted, quoted};
-use crate::{Located, ReadError};
+use conveil_text::naming::fault;
+use conveil_text::spelling::{counted, quoted};
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// The query Qx and the shape T of its noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,7 +242,7 @@ fn read_groups(table: &mut Table) -> Result<Located<Vec<UnitGroup>>, ReadError> 
             for (name, offset, item) in groups.table("`groups`")?.entries() {
                 if let Some(fault) = fault(name) {
                     let message = format!("the name of the group {} {fault}", quoted(name));
-                    let error = groups.source.error(offset, message);
+                    let error = groups.source().error(offset, message);
                     return Err(error.with_help(fault.help()));
                 }
                 each.push(UnitGroup {

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::item::Item;
-use crate::position::Source;
-use crate::spelling::quoted;
-use crate::{Located, ReadError};
+use conveil_text::Source;
+use conveil_text::spelling::quoted;
+use conveil_text::tables::Item;
+use conveil_text::{Located, ReadError};
 
 /// A variable block, or one coordinate of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -66,7 +66,7 @@ fn read_at(source: &Source, offset: usize, text: &str) -> Result<Located<Variabl
 
 /// One variable.
 pub(super) fn read(item: &Item) -> Result<Located<VariableRef>, ReadError> {
-    read_at(item.source, item.offset(), item.text()?)
+    read_at(item.source(), item.offset(), item.text()?)
 }
 
 /// A list of variables, none named twice.
@@ -88,9 +88,9 @@ pub(super) fn read_weights(item: &Item) -> Result<Vec<Weight>, ReadError> {
     let mut seen = Overlaps::default();
     let mut weights = Vec::new();
     for (key, offset, value) in table.entries() {
-        let variable = read_at(table.source, offset, key)?;
+        let variable = read_at(table.source(), offset, key)?;
         seen.add(&variable.value)
-            .map_err(|fault| table.source.error(offset, fault))?;
+            .map_err(|fault| table.source().error(offset, fault))?;
         let weight = value.number()?;
         weights.push(Weight { variable, weight });
     }

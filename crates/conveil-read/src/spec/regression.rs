@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::item::Item;
-use super::table::Table;
 use super::{Adjacency, Model, Sensitivity, Spec};
-use crate::spelling::{listed, quoted};
-use crate::{Located, ReadError};
+use conveil_text::spelling::{listed, quoted};
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// A regression of private responses on public regressors.
 #[derive(Debug, Clone, PartialEq)]
@@ -232,7 +232,7 @@ fn read_units(
                 quoted(column)
             );
             let columns = format!("`units` may name {}", listed(&columns));
-            return Err(table.source.error(offset, message).with_help(columns));
+            return Err(table.source().error(offset, message).with_help(columns));
         }
         units.push((column.into(), unit.name()?));
     }

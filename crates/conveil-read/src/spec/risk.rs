@@ -1,9 +1,9 @@
 //! `[risk]`: the objective under noise (M3, M6).
 
-use super::item::Item;
 use super::reference::{self, VariableRef};
-use super::table::Table;
-use crate::{Located, ReadError};
+use conveil_text::tables::Item;
+use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 /// What is minimised and bounded besides the expected cost.
 #[derive(Debug, Clone, PartialEq, Default)]

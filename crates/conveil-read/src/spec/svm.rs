@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::item::{Item, MAX_COUNT};
-use super::table::Table;
-use crate::naming::fault;
-use crate::spelling::quoted;
-use crate::{Located, ReadError};
+use conveil_text::naming::fault;
+use conveil_text::spelling::quoted;
+use conveil_text::tables::Table;
+use conveil_text::tables::{Item, MAX_COUNT};
+use conveil_text::{Located, ReadError};
 
 /// A support vector machine. All of it is public.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,8 @@ use super::{
     About, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism, Neighbourhood,
     Result, Statement, Total, left, statement, terms,
 };
-use conveil_read::naming::fault;
-use conveil_read::spelling::quoted;
+use conveil_text::naming::fault;
+use conveil_text::spelling::quoted;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::Path;

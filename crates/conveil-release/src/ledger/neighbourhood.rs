@@ -3,8 +3,8 @@
 use super::{Error, Result};
 use conveil::ask::{Adjacency, Universe};
 use conveil::plan::Plan;
-use conveil_read::naming::fault;
-use conveil_read::spelling::quoted;
+use conveil_text::naming::fault;
+use conveil_text::spelling::quoted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt;

@@ -8,7 +8,7 @@ use crate::program::{DataMap, Meaning, Parameter, readable};
 ///
 /// # Guarantee
 /// No name, label, unit or reason of a plan holds a character that does not show or that changes how its neighbours
-/// show (`conveil_read::naming`). Test: `what_does_not_show_reaches_no_card`.
+/// show (`conveil_text::naming`). Test: `what_does_not_show_reaches_no_card`.
 pub(super) fn check(map: &dyn DataMap, ask: &Ask, labels: &[String]) -> Result<()> {
     for name in map.parameters().iter().map(Parameter::name) {
         readable("private parameter", name)?;

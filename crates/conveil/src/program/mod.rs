@@ -25,8 +25,8 @@ pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 
 use crate::error::{Error, Result};
-use conveil_read::naming::fault_of_text;
-use conveil_read::spelling::quoted;
+use conveil_text::naming::fault_of_text;
+use conveil_text::spelling::quoted;
 use std::collections::HashMap;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::{Cone, Holds, NewConstraint, NewVariables, Program, Sparse, Stage};
 use crate::error::{Error, Result};
-use conveil_read::problem::{self, SavedCone, SavedMatrix, SavedProblem};
+use conveil_text::problem::{self, SavedCone, SavedMatrix, SavedProblem};
 
 impl Program {
     /// Reads a problem saved by Clarabel. `variables` and `constraints` name its columns and cones in order; empty lists

@@ -12,8 +12,8 @@ use crate::position::Source;
 use crate::spelling::{nearest, quoted};
 
 /// A table that is being read.
-pub(super) struct Table<'d> {
-    pub(super) source: &'d Source<'d>,
+pub struct Table<'d> {
+    source: &'d Source<'d>,
     entries: &'d DeTable<'d>,
     /// How messages call the table: `[privacy]`, or `adjacency` in backquotes.
     title: String,
@@ -22,6 +22,11 @@ pub(super) struct Table<'d> {
 }
 
 impl<'d> Table<'d> {
+    /// The text that the table stands in.
+    pub fn source(&self) -> &'d Source<'d> {
+        self.source
+    }
+
     pub(super) fn new(
         source: &'d Source<'d>,
         entries: &'d DeTable<'d>,
@@ -38,16 +43,12 @@ impl<'d> Table<'d> {
     }
 
     /// A complaint about the table as a whole.
-    pub(super) fn error(&self, message: impl Into<String>) -> ReadError {
+    pub fn error(&self, message: impl Into<String>) -> ReadError {
         self.source.error(self.offset, message)
     }
 
     /// A complaint about a value that was read from the table.
-    pub(super) fn complain<T>(
-        &self,
-        about: &crate::Located<T>,
-        message: impl Into<String>,
-    ) -> ReadError {
+    pub fn complain<T>(&self, about: &crate::Located<T>, message: impl Into<String>) -> ReadError {
         ReadError {
             line: about.line,
             column: about.column,
@@ -56,12 +57,12 @@ impl<'d> Table<'d> {
     }
 
     /// `value`, placed where the table is.
-    pub(super) fn locate<T>(&self, value: T) -> crate::Located<T> {
+    pub fn locate<T>(&self, value: T) -> crate::Located<T> {
         self.source.locate(self.offset, value)
     }
 
     /// Refuses keys that are not in the list; the first of them in the text.
-    pub(super) fn known(&self, keys: &[&'static str]) -> Result<(), ReadError> {
+    pub fn known(&self, keys: &[&'static str]) -> Result<(), ReadError> {
         let Some((key, _)) = self.first_entry(|key| !keys.contains(&key)) else {
             return Ok(());
         };
@@ -78,23 +79,19 @@ impl<'d> Table<'d> {
     }
 
     /// The value of `key`, not marked as taken.
-    pub(super) fn peek(&self, key: &'static str) -> Option<Item<'d>> {
+    pub fn peek(&self, key: &'static str) -> Option<Item<'d>> {
         let value: &'d Spanned<DeValue<'d>> = self.entries.get(key)?;
         Some(Item::new(self.source, key, value))
     }
 
     /// The value of `key`, if it is there.
-    pub(super) fn optional(&mut self, key: &'static str) -> Option<Item<'d>> {
+    pub fn optional(&mut self, key: &'static str) -> Option<Item<'d>> {
         self.taken.push(key);
         self.peek(key)
     }
 
     /// The value of `key`, which must be there; `example` shows how it may look.
-    pub(super) fn required(
-        &mut self,
-        key: &'static str,
-        example: &str,
-    ) -> Result<Item<'d>, ReadError> {
+    pub fn required(&mut self, key: &'static str, example: &str) -> Result<Item<'d>, ReadError> {
         match self.optional(key) {
             Some(item) => Ok(item),
             None => Err(self
@@ -104,7 +101,7 @@ impl<'d> Table<'d> {
     }
 
     /// Refuses keys that were not taken: `context` says what they do not go with.
-    pub(super) fn finish(&self, context: &str) -> Result<(), ReadError> {
+    pub fn finish(&self, context: &str) -> Result<(), ReadError> {
         match self.first_entry(|key| !self.taken.contains(&key)) {
             None => Ok(()),
             Some((key, _)) => Err(self.source.error(
@@ -115,7 +112,7 @@ impl<'d> Table<'d> {
     }
 
     /// All entries, in the order of the text: the key, its offset, and the value.
-    pub(super) fn entries(&self) -> Vec<(&'d str, usize, Item<'d>)> {
+    pub fn entries(&self) -> Vec<(&'d str, usize, Item<'d>)> {
         let mut entries: Vec<_> = self
             .entries
             .iter()

@@ -12,12 +12,12 @@ use crate::spelling::{listed, nearest, quoted, shortened};
 use crate::{Located, ReadError};
 
 /// Sizes and indexes beyond this are typing errors.
-pub(super) const MAX_COUNT: usize = 1_000_000_000;
+pub const MAX_COUNT: usize = 1_000_000_000;
 
 /// A value and the key it stands under.
 #[derive(Clone, Copy)]
-pub(super) struct Item<'d> {
-    pub(super) source: &'d Source<'d>,
+pub struct Item<'d> {
+    source: &'d Source<'d>,
     key: &'d str,
     /// Its place, if the key holds an array and this is one of its entries.
     index: Option<usize>,
@@ -35,6 +35,11 @@ impl fmt::Display for Item<'_> {
 }
 
 impl<'d> Item<'d> {
+    /// The text that the value stands in.
+    pub fn source(&self) -> &'d Source<'d> {
+        self.source
+    }
+
     pub(super) fn new(
         source: &'d Source<'d>,
         key: &'d str,
@@ -49,20 +54,22 @@ impl<'d> Item<'d> {
     }
 
     /// The byte at which the value begins.
-    pub(super) fn offset(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.value.span().start
     }
 
-    pub(super) fn error(&self, message: impl Into<String>) -> ReadError {
+    /// A complaint about the value.
+    pub fn error(&self, message: impl Into<String>) -> ReadError {
         self.source.error(self.offset(), message)
     }
 
-    pub(super) fn locate<T>(&self, value: T) -> Located<T> {
+    /// `value`, placed where this one stands.
+    pub fn locate<T>(&self, value: T) -> Located<T> {
         self.source.locate(self.offset(), value)
     }
 
     /// "`key` must …, found …"
-    pub(super) fn must(&self, condition: impl fmt::Display) -> ReadError {
+    pub fn must(&self, condition: impl fmt::Display) -> ReadError {
         let found = match self.value.get_ref() {
             DeValue::String(_) => String::from("a string"),
             DeValue::Integer(integer) => shortened(&integer.to_string()),
@@ -76,7 +83,7 @@ impl<'d> Item<'d> {
     }
 
     /// The text of a string.
-    pub(super) fn text(&self) -> Result<&'d str, ReadError> {
+    pub fn text(&self) -> Result<&'d str, ReadError> {
         match self.value.get_ref() {
             DeValue::String(text) => Ok(text),
             _ => Err(self.must("be a string")),
@@ -84,21 +91,21 @@ impl<'d> Item<'d> {
     }
 
     /// A text that can be read and stands on one line: a reason, a path.
-    pub(super) fn words(&self) -> Result<Located<String>, ReadError> {
+    pub fn words(&self) -> Result<Located<String>, ReadError> {
         let text = self.text()?;
         self.readable(format!("{self}:"), text, fault_of_text(text))?;
         Ok(self.locate(String::from(text)))
     }
 
     /// A name, a label or a unit.
-    pub(super) fn name(&self) -> Result<Located<String>, ReadError> {
+    pub fn name(&self) -> Result<Located<String>, ReadError> {
         let text = self.text()?;
         self.readable(format!("{self}:"), text, fault(text))?;
         Ok(self.locate(String::from(text)))
     }
 
     /// Refuses a text with this fault; `what` it is.
-    pub(super) fn readable(
+    pub fn readable(
         &self,
         what: impl AsRef<str>,
         text: &str,
@@ -118,7 +125,7 @@ impl<'d> Item<'d> {
     }
 
     /// One of the given words, and what it stands for.
-    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, ReadError> {
+    pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, ReadError> {
         let text = self.text()?;
         if let Some(&(_, choice)) = choices.iter().find(|(word, _)| *word == text) {
             return Ok(choice);
@@ -136,7 +143,7 @@ impl<'d> Item<'d> {
     }
 
     /// `true` or `false`.
-    pub(super) fn boolean(&self) -> Result<bool, ReadError> {
+    pub fn boolean(&self) -> Result<bool, ReadError> {
         match self.value.get_ref() {
             DeValue::Boolean(value) => Ok(*value),
             _ => Err(self.must("be true or false")),
@@ -144,7 +151,7 @@ impl<'d> Item<'d> {
     }
 
     /// A finite number, whole or not.
-    pub(super) fn number(&self) -> Result<f64, ReadError> {
+    pub fn number(&self) -> Result<f64, ReadError> {
         let number = match self.value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
             DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
@@ -160,7 +167,7 @@ impl<'d> Item<'d> {
     }
 
     /// A finite number that satisfies a condition; `condition` continues "`key` must".
-    pub(super) fn number_that(
+    pub fn number_that(
         &self,
         condition: &str,
         holds: impl Fn(f64) -> bool,
@@ -172,27 +179,27 @@ impl<'d> Item<'d> {
     }
 
     /// A number > 0.
-    pub(super) fn positive(&self) -> Result<f64, ReadError> {
+    pub fn positive(&self) -> Result<f64, ReadError> {
         self.number_that("be positive", |x| x > 0.0)
     }
 
     /// A number ≥ 0.
-    pub(super) fn nonnegative(&self) -> Result<f64, ReadError> {
+    pub fn nonnegative(&self) -> Result<f64, ReadError> {
         self.number_that("be 0 or more", |x| x >= 0.0)
     }
 
     /// A number in (0, 1).
-    pub(super) fn proper_fraction(&self) -> Result<f64, ReadError> {
+    pub fn proper_fraction(&self) -> Result<f64, ReadError> {
         self.number_that("lie strictly between 0 and 1", |x| x > 0.0 && x < 1.0)
     }
 
     /// A number in (0, ½).
-    pub(super) fn below_half(&self) -> Result<f64, ReadError> {
+    pub fn below_half(&self) -> Result<f64, ReadError> {
         self.number_that("lie strictly between 0 and 1/2", |x| x > 0.0 && x < 0.5)
     }
 
     /// A whole number ≥ 0 that fits 64 bits.
-    pub(super) fn whole(&self) -> Result<u64, ReadError> {
+    pub fn whole(&self) -> Result<u64, ReadError> {
         let whole = match self.value.get_ref() {
             DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix()),
             _ => return Err(self.must("be a whole number")),
@@ -201,7 +208,7 @@ impl<'d> Item<'d> {
     }
 
     /// A whole number from `least` to `most`.
-    pub(super) fn count(&self, least: usize, most: usize) -> Result<usize, ReadError> {
+    pub fn count(&self, least: usize, most: usize) -> Result<usize, ReadError> {
         let DeValue::Integer(_) = self.value.get_ref() else {
             return Err(self.must("be a whole number"));
         };
@@ -212,7 +219,7 @@ impl<'d> Item<'d> {
     }
 
     /// The entries of an array.
-    pub(super) fn array(&self) -> Result<Vec<Item<'d>>, ReadError> {
+    pub fn array(&self) -> Result<Vec<Item<'d>>, ReadError> {
         let DeValue::Array(array) = self.value.get_ref() else {
             return Err(self.must("be an array"));
         };
@@ -228,7 +235,7 @@ impl<'d> Item<'d> {
     }
 
     /// The entries of an array that has some.
-    pub(super) fn filled_array(&self) -> Result<Vec<Item<'d>>, ReadError> {
+    pub fn filled_array(&self) -> Result<Vec<Item<'d>>, ReadError> {
         match self.array()? {
             items if items.is_empty() => Err(self.error(format!("{self} must not be empty"))),
             items => Ok(items),
@@ -236,19 +243,22 @@ impl<'d> Item<'d> {
     }
 
     /// An array of finite numbers.
-    pub(super) fn numbers(&self) -> Result<Vec<f64>, ReadError> {
+    pub fn numbers(&self) -> Result<Vec<f64>, ReadError> {
         self.array()?.iter().map(Item::number).collect()
     }
 
-    pub(super) fn is_text(&self) -> bool {
+    /// Whether it is a string.
+    pub fn is_text(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::String(_))
     }
 
-    pub(super) fn is_array(&self) -> bool {
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::Array(_))
     }
 
-    pub(super) fn is_number(&self) -> bool {
+    /// Whether it is a number.
+    pub fn is_number(&self) -> bool {
         matches!(
             self.value.get_ref(),
             DeValue::Integer(_) | DeValue::Float(_)
@@ -256,7 +266,7 @@ impl<'d> Item<'d> {
     }
 
     /// A table; `title` is how messages call it.
-    pub(super) fn table(&self, title: impl Into<String>) -> Result<Table<'d>, ReadError> {
+    pub fn table(&self, title: impl Into<String>) -> Result<Table<'d>, ReadError> {
         match self.value.get_ref() {
             DeValue::Table(entries) => Ok(Table::new(self.source, entries, title, self.offset())),
             _ => Err(self.must("be a table")),
@@ -264,7 +274,7 @@ impl<'d> Item<'d> {
     }
 
     /// The tables under a `[[title]]`.
-    pub(super) fn tables(&self, title: &str) -> Result<Vec<Table<'d>>, ReadError> {
+    pub fn tables(&self, title: &str) -> Result<Vec<Table<'d>>, ReadError> {
         if let DeValue::Table(_) = self.value.get_ref() {
             return Err(self
                 .must("be an array of tables")

@@ -2,7 +2,7 @@
 
 mod seeded;
 
-use conveil_read::problem::{SavedCone, SavedMatrix, SavedProblem, read, to_json};
+use conveil_text::problem::{SavedCone, SavedMatrix, SavedProblem, read, to_json};
 use seeded::Seeded;
 
 const QUADRATIC: &str = include_str!("../../../fuzz/seeds/problem/quadratic.json");

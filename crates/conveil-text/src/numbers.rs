@@ -10,9 +10,9 @@ const MARK: char = '\u{feff}';
 /// Reads a table of finite numbers, all rows of one length, from `text`; `name` is how messages call it.
 ///
 /// ```
-/// let rows = conveil_read::numbers::read("normals.csv", "# x, y\n1, 0\n-1, 0.5\n").unwrap();
+/// let rows = conveil_text::numbers::read("normals.csv", "# x, y\n1, 0\n-1, 0.5\n").unwrap();
 /// assert_eq!(rows, [[1.0, 0.0], [-1.0, 0.5]]);
-/// let error = conveil_read::numbers::read("normals.csv", "1, 0\n1, x\n").unwrap_err();
+/// let error = conveil_text::numbers::read("normals.csv", "1, 0\n1, x\n").unwrap_err();
 /// assert_eq!(error.to_string(), "normals.csv:2:4: not a number: `x`");
 /// ```
 pub fn read(name: &str, text: &str) -> Result<Vec<Vec<f64>>, ReadError> {

@@ -2,7 +2,7 @@
 //!
 //! Each case is a piece of a good problem, what stands in its place, and the diagnostic.
 
-use conveil_read::problem::read;
+use conveil_text::problem::read;
 
 const PROBLEM: &str = r#"{"P":{"m":2,"n":2,"colptr":[0,1,2],"rowval":[0,1],"nzval":[1.0,2.0]},"q":[1.0,2.0],"A":{"m":3,"n":2,"colptr":[0,2,3],"rowval":[0,2,1],"nzval":[1.0,-1.0,4.0]},"b":[3.0,0.5,1.0],"cones":[{"ZeroConeT":1},{"NonnegativeConeT":2}]}"#;
 const CONES: &str = r#"{"ZeroConeT":1},{"NonnegativeConeT":2}"#;

@@ -1,6 +1,6 @@
 //! Damage done to good inputs, by chance, for the tests that try many bad ones.
 
-use conveil_read::ReadError;
+use conveil_text::ReadError;
 
 use crate::seeded::Seeded;
 
