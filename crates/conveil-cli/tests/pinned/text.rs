@@ -11,7 +11,7 @@ const ABSOLUTE: f64 = 1e-9;
 /// … or by a unit in the last printed place. JSON numbers keep this many digits.
 const DIGITS: usize = 9;
 /// Hexadecimal words from this length on are nonces, hashes and identities.
-const HEX: usize = 16;
+const HEX: usize = 32;
 /// Folded JSON fits in this many characters.
 const WIDTH: usize = 110;
 /// How far the rest of a solve is from zero: its noise, and nobody's promise.
@@ -206,37 +206,40 @@ fn folded(lines: &[String]) -> Vec<String> {
     folded
 }
 
-/// JSON without the middle of long lists; the sum of their numbers' sizes stands for it.
+/// JSON with the beginning of long lists; the sum of their numbers' sizes stands for the rest.
 fn cut(lines: &[String]) -> Vec<String> {
     let depth = |line: &String| line.len() - line.trim_start().len();
-    let entry = |line: &String| {
-        line.trim_start()
-            .starts_with(|c: char| c.is_ascii_digit() || "-[{".contains(c))
-    };
+    let closes = |line: &String| line.trim_start().starts_with([']', '}']);
     let mut kept = Vec::new();
     let mut k = 0;
     while k < lines.len() {
-        let same = |other: &&String| {
-            entry(other) && depth(other) == depth(&lines[k]) && !other.ends_with(['[', '{'])
+        kept.push(lines[k].clone());
+        k += 1;
+        let outer = depth(&lines[k - 1]);
+        let inside = |line: &&String| depth(line) > outer || !closes(line);
+        let length = match lines[k - 1].ends_with('[') {
+            true => lines[k..].iter().take_while(inside).count(),
+            false => 0,
         };
-        let length = lines[k..].iter().take_while(same).count();
-        if length <= LONGEST_LIST {
-            let next = k + length.max(1);
-            kept.extend_from_slice(&lines[k..next]);
-            k = next;
+        let list = &lines[k..k + length];
+        let starts = |(at, line): (usize, &String)| {
+            (depth(line) == outer + 2 && !closes(line)).then_some(at)
+        };
+        let entries: Vec<usize> = list.iter().enumerate().filter_map(starts).collect();
+        if entries.len() <= LONGEST_LIST {
             continue;
         }
-        kept.extend_from_slice(&lines[k..k + LIST_HEAD]);
-        let rest = &lines[k + LIST_HEAD..k + length];
+        let (head, rest) = list.split_at(entries[LIST_HEAD]);
+        kept.extend(cut(head));
         let size = |token: Token<'_>| match token {
             Token::Number(_, value) => value.abs(),
             _ => 0.0,
         };
         let sum: f64 = rest.iter().flat_map(|line| tokens(line)).map(size).sum();
-        let blanks = " ".repeat(depth(&lines[k]));
+        let more = entries.len() - LIST_HEAD;
+        let blanks = " ".repeat(outer + 2);
         kept.push(format!(
-            "{blanks}… {} more lines, of numbers that add up to {sum:.8e}",
-            rest.len()
+            "{blanks}… {more} more, with numbers that add up to {sum:.8e}"
         ));
         k += length;
     }
