@@ -5,6 +5,8 @@ use super::{Outcome, Residuals, Settings, Solution};
 use crate::program::{Cone, Program, Sparse};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+// The BLAS and LAPACK symbols that Clarabel calls: they reach it through the linker.
+use conveil_blas as _;
 
 /// One way of posing the program to the solver.
 struct Attempt {
@@ -71,7 +73,6 @@ fn solve_by<'a>(
     settings: &Settings,
     attempts: impl Iterator<Item = &'a Attempt>,
 ) -> Outcome {
-    blas_src::link();
     let mut best: Option<Solution> = None;
     let mut last_word = String::new();
     let mut iterations = 0;
@@ -212,7 +213,6 @@ fn around(program: &Program, settings: &Settings, best: &Solution) -> Option<Sol
 
 /// A point near the optimum, to a few digits and unchecked: good enough to see which rows matter.
 pub(super) fn roughly(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
-    blas_src::link();
     let answer = run_to(program, settings, &ATTEMPTS[1], ROUGH).ok()?;
     let is_near = matches!(
         answer.status,

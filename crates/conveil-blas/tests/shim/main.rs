@@ -9,4 +9,4 @@ mod solve;
 mod spectra;
 
 // The symbols under test: they reach the `blas` and `lapack` wrappers through the linker.
-use blas_src as _;
+use conveil_blas as _;

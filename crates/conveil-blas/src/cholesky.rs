@@ -61,6 +61,8 @@ unsafe fn potrs<T: Real>(
 
 macro_rules! symbols {
     ($T:ty: $potrf:ident, $potrs:ident) => {
+        hidden!($potrf, $potrs);
+
         /// Cholesky factor of a positive definite matrix, in place of its triangle; the other
         /// triangle is neither read nor written. `info` = i > 0: the leading minor of order i is
         /// not positive.

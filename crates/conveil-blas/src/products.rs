@@ -200,6 +200,8 @@ fn add_on_triangle<T: Real>(
 
 macro_rules! symbols {
     ($T:ty: $gemm:ident, $gemv:ident, $symv:ident, $syrk:ident, $syr2k:ident) => {
+        hidden!($gemm, $gemv, $symv, $syrk, $syr2k);
+
         /// C ← α op(A) op(B) + β C, with op(A) of m × k and op(B) of k × n.
         ///
         /// # Safety

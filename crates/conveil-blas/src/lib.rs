@@ -1,8 +1,9 @@
 //! The BLAS and LAPACK routines that Clarabel's PSD cones call, over [`faer`].
 //!
 //! Clarabel reaches dense linear algebra through Fortran symbols (`dgemm_`, `dpotrf_`, ...), which
-//! usually come from a system library. This crate takes the place of `blas-src` and defines those
-//! symbols in Rust, so that the whole solver builds with `cargo` alone.
+//! usually come from a system library. This crate defines those symbols in Rust, so that the whole
+//! solver builds with `cargo` alone: `use conveil_blas as _;` links them, and `blas-src` and
+//! `lapack-src`, on which Clarabel depends, stay empty.
 //!
 //! | file       | routines                                       |
 //! |------------|------------------------------------------------|
@@ -34,6 +35,18 @@
 // The argument lists are Fortran's.
 #![allow(clippy::too_many_arguments)]
 
+/// Keeps symbols inside the program or library into which they are linked.
+///
+/// A `cdylib` exports every `no_mangle` function of its dependencies, and under ELF the first library
+/// of a process that exports a name serves all calls of it: another BLAS would serve our calls, or
+/// ours its callers. Mach-O and PE bind the calls of a library to its own functions.
+macro_rules! hidden {
+    ($($symbol:ident),*) => {$(
+        #[cfg(all(unix, not(target_vendor = "apple")))]
+        std::arch::global_asm!(concat!(".hidden ", stringify!($symbol)));
+    )*};
+}
+
 mod arguments;
 mod cholesky;
 mod products;
@@ -46,6 +59,3 @@ pub use products::{
 };
 pub use solve::{dgesv_, sgesv_};
 pub use spectra::{dgesdd_, dgesvd_, dsyevr_, sgesdd_, sgesvd_, ssyevr_};
-
-/// Does nothing; a call makes the caller depend on this crate, so that the linker keeps the symbols.
-pub fn link() {}

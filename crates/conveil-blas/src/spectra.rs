@@ -195,6 +195,8 @@ fn zeroed<T: Real>(mut a: MatMut<'_, T>) -> MatMut<'_, T> {
 
 macro_rules! symbols {
     ($T:ty: $syevr:ident, $gesdd:ident, $gesvd:ident) => {
+        hidden!($syevr, $gesdd, $gesvd);
+
         /// All eigenvalues, ascending, and on request (`jobz = 'V'`) the eigenvectors of a
         /// symmetric matrix stored in one triangle. `info` > 0: no convergence.
         ///

@@ -80,6 +80,8 @@ fn eliminate<T: Real>(mut a: MatMut<'_, T>, k: usize) {
 
 macro_rules! symbols {
     ($T:ty: $gesv:ident) => {
+        hidden!($gesv);
+
         /// B ← A⁻¹ B, with the factors of P A = L U left in A and the row exchanges in `ipiv`.
         /// `info` = i > 0: the i-th pivot is zero, and B stays as it was.
         ///
