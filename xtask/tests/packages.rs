@@ -1,0 +1,122 @@
+//! Every crate that can be published says what a registry shows of it, and packs what belongs to it.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// All but the development commands.
+const PRIVATE: [&str; 1] = ["xtask"];
+
+/// The limits of the standard registry.
+const KEYWORDS: std::ops::RangeInclusive<usize> = 1..=5;
+const KEYWORD_LETTERS: usize = 20;
+
+/// What a package holds beside its sources: what cargo writes, licences and the workspace's README.
+const ADDED: [&str; 7] = [
+    ".cargo_vcs_info.json",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Cargo.toml.orig",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+];
+
+/// The folders of a package.
+const FOLDERS: [&str; 6] = [
+    "benches", "examples", "networks", "src", "tests", "turbines",
+];
+
+/// Standard output and standard error of cargo at the root of the workspace; it must succeed.
+fn cargo(words: &[&str]) -> [String; 2] {
+    let output = Command::new(env!("CARGO"))
+        .args(words)
+        .arg("--offline")
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .output()
+        .unwrap();
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap());
+    assert!(output.status.success(), "{words:?}: {stderr}");
+    [stdout, stderr]
+}
+
+fn packages() -> Vec<Value> {
+    let [metadata, _] = cargo(&["metadata", "--no-deps", "--format-version=1"]);
+    let mut metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let Value::Array(mut packages) = metadata["packages"].take() else {
+        panic!("cargo metadata lists no packages");
+    };
+    let all = packages.len();
+    // `publish = false` is an empty list of registries.
+    packages.retain(|package| package["publish"].is_null());
+    assert_eq!(packages.len() + PRIVATE.len(), all);
+    packages
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    let entries = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    entries.iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn metadata_is_complete() {
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        for field in ["description", "license", "readme", "rust_version"] {
+            assert!(package[field].is_string(), "{name} has no {field}");
+        }
+        let keywords = texts(&package["keywords"]);
+        assert!(KEYWORDS.contains(&keywords.len()), "{name}: {keywords:?}");
+        assert!(
+            keywords.iter().all(|k| k.len() <= KEYWORD_LETTERS),
+            "{name}: {keywords:?}"
+        );
+        assert!(
+            !texts(&package["categories"]).is_empty(),
+            "{name} has no category"
+        );
+        for field in ["repository", "homepage"] {
+            assert!(package[field].is_null(), "{name} names a {field}");
+        }
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let (to, version) = (&dependency["name"], &dependency["req"]);
+            assert_ne!(
+                version, "*",
+                "{name}: the dependency on {to} has no version"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_package_holds_what_belongs_to_it() {
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        let [list, said] = cargo(&["package", "--list", "--allow-dirty", "--package", name]);
+        // The one thing that it misses: where the project lives is not the project's to say.
+        let warnings: Vec<&str> = said
+            .lines()
+            .filter(|line| line.starts_with("warning"))
+            .collect();
+        assert_eq!(
+            warnings,
+            ["warning: manifest has no documentation, homepage or repository"]
+        );
+        let files: Vec<&str> = list.lines().collect();
+        for needed in [
+            "Cargo.toml",
+            "LICENSE-APACHE",
+            "LICENSE-MIT",
+            "README.md",
+            "src/lib.rs",
+        ] {
+            assert!(files.contains(&needed), "{name} has no {needed}");
+        }
+        for file in files {
+            let folder = file.split('/').next().unwrap_or_default();
+            let belongs = ADDED.contains(&file) || file.contains('/') && FOLDERS.contains(&folder);
+            assert!(belongs, "{name} packs {file}");
+        }
+    }
+}
