@@ -1,5 +1,7 @@
 //! `conveil ledger` through the real binary: what it says, and how it ends.
 
+#[path = "../../conveil-release/tests/format_1/mod.rs"]
+mod format_1;
 mod running;
 
 use std::path::{Path, PathBuf};
@@ -285,5 +287,54 @@ fn flags_that_say_nothing_are_refused() {
         let (code, _, stderr) = ledger(&place, line);
         assert_eq!(code, 2, "{line}");
         assert!(stderr.contains(words), "{stderr}");
+    }
+}
+
+/// What format 1 left open stops every charge, `adopt` states it, and every head that was noted down stays in the history.
+#[test]
+fn a_ledger_of_format_1_is_adopted_and_goes_on() {
+    let place = place("ledger-format-1");
+    let heads = format_1::of_format_1(&place.join("l.db"), ["certificate", "declared"]);
+    let line = |verb: &str, rest: &str| format!("{verb} l.db --dataset {} {rest}", format_1::NAME);
+    let spend = line("spend", "--epsilon 0.5 --basis declared --like-budget");
+
+    let shown = done(&place, "show l.db");
+    assert!(
+        shown.contains("between  not stated: `conveil ledger adopt` states it"),
+        "{shown}"
+    );
+    let (code, _, stderr) = ledger(&place, &spend);
+    assert_eq!(code, 2);
+    let budget = line(
+        "the budget: conveil ledger adopt",
+        "--budget --spec SPEC.toml\n",
+    );
+    assert!(stderr.contains(&budget), "{stderr}");
+    assert_eq!(done(&place, "export l.db").lines().count(), 3);
+
+    // One charge first: the budget and the other stay open.
+    let one = done(&place, &line("adopt", "--charges 1 {between}"));
+    assert!(one.contains("between  not stated"), "{one}");
+    let all = done(&place, &line("adopt", "--everywhere {between}"));
+    let between = "between  one entry differs by at most 10 MW (17 private numbers: demand)\n";
+    assert!(all.contains(between), "{all}");
+    assert!(
+        all.contains("spent    ε = 0.75, δ = 0 by basic composition, basis: declared\n"),
+        "{all}"
+    );
+    let again = "every charge of dataset \"loads-2025\" and its budget say between which datasets they hold: nothing is open; to correct an earlier statement, name what it was about: `--charges N,N`, `--budget`";
+    refused(&place, &line("adopt", "{between}"), again);
+
+    let spent = done(&place, &spend);
+    // Statements stand in the history too.
+    assert!(spent.starts_with("recorded as charge 5\n"), "{spent}");
+    assert!(
+        spent.contains("left     a pure charge of ε = 1.75\n"),
+        "{spent}"
+    );
+    let exported = done(&place, "export l.db");
+    for head in &heads {
+        done(&place, &line("verify", &format!("--head {head}")));
+        assert!(exported.contains(head), "{exported}");
     }
 }

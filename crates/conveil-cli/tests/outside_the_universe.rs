@@ -1,4 +1,5 @@
-//! Data outside the universe of a sampled sensitivity: what is released, what the card says, and what the curator is told.
+//! Data outside the universe of a sampled sensitivity: what is released, what the card says, and what the curator is told;
+//! and what the card of a certificate says of its universe.
 
 mod running;
 
@@ -84,4 +85,42 @@ fn a_card_for_data_outside_the_universe_is_that_of_the_nearest_member() {
     assert_eq!(code, 0, "{stderr}");
     let warning = "warning: the centre of the universe is the private dataset itself";
     assert!(stderr.contains(warning), "{stderr}");
+}
+
+/// A certificate proves its claim for all data between the public bounds, whatever the stated universe is: the card says so
+/// wherever it speaks of neighbours.
+#[test]
+fn a_certified_card_between_members_of_a_universe_speaks_of_the_public_bounds() {
+    let place = directory("certified-universe");
+    let problem = text(&examples().join("envelope-dispatch.json"));
+    write(&place.join("envelope-dispatch.json"), problem);
+    let spec = text(&examples().join("envelope-dispatch.toml"))
+        .replace(
+            "{ kind = \"one-entry\", alpha = 0.5 }",
+            "{ kind = \"universe\", unit = \"MW\" }",
+        )
+        .replace(
+            "[query]",
+            "[private.universe]\nkind = \"box\"\ncenter = [-50.0, 550.0, 700.0]\nhalf_width = 0.5\n\n[query]",
+        )
+        .replace("eta = 0.01", "eta = 0.01\nstrategy = \"output\"");
+    write(&place.join("spec.toml"), spec);
+    let words = ["release", "spec.toml", "-q", "--no-ledger", "--json"];
+    let (code, stdout, stderr) = ended(&place, &words);
+    assert_eq!(code, 0, "{stderr}");
+    let card = json(&stdout);
+    let between = "any two datasets within the public bounds";
+    assert_eq!(card["adjacency"]["text"], between);
+    assert_eq!(card["adjacency"]["neighbourhood"]["kind"], "universe");
+    assert_eq!(
+        card["universe"],
+        serde_json::json!({ "kind": "box", "center": [-50.0, 550.0, 700.0], "half_width": [150.0, 250.0, 300.0] })
+    );
+    let privacy = card["privacy"].as_str().unwrap_or_default();
+    assert!(
+        privacy.starts_with(&format!(
+            "differential privacy with ε = 1 between {between}, "
+        )),
+        "{privacy}"
+    );
 }

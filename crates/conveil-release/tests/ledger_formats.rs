@@ -1,6 +1,7 @@
 //! Ledgers of format 1 stay readable, their heads verify, and the curator can state what they left open; a restored copy
 //! never grows the same head again.
 
+mod format_1;
 mod neighbours;
 mod scratch;
 
@@ -8,74 +9,14 @@ use conveil_release::ledger::{
     Basis, Budget, Charge, Charges, Claim, Error, Head, Holds, Ledger, Neighbourhood, Relation,
     Scope, Statement,
 };
+use format_1::{NAME, of_format_1};
 use neighbours::{between, everywhere};
 use rusqlite::Connection;
 use scratch::Scratch;
-use sha2::{Digest, Sha256};
 use std::path::Path;
 
-const NAME: &str = "loads-2025";
-
-fn hash(fields: &[&str]) -> String {
-    let mut hasher = Sha256::new();
-    for field in fields {
-        hasher.update((field.len() as u64).to_be_bytes());
-        hasher.update(field);
-    }
-    hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-/// A ledger as format 1 wrote it: a budget of 3, and charges of 0.5 (certificate) and 0.25 (declared). Its heads.
-fn of_format_1(path: &Path) -> Vec<String> {
-    of_format_1_on(path, ["certificate", "declared"])
-}
-
-fn of_format_1_on(path: &Path, bases: [&str; 2]) -> Vec<String> {
-    let file = Connection::open(path).unwrap();
-    for statement in [
-        "CREATE TABLE budgets (dataset TEXT NOT NULL PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL, composition TEXT NOT NULL, genesis TEXT NOT NULL) STRICT, WITHOUT ROWID",
-        "CREATE TABLE charges (dataset TEXT NOT NULL, id INTEGER NOT NULL, day TEXT NOT NULL, mechanism TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT, basis TEXT NOT NULL, head TEXT NOT NULL, PRIMARY KEY (dataset, id)) STRICT, WITHOUT ROWID",
-        "CREATE TRIGGER budgets_stay_once BEFORE INSERT ON budgets WHEN EXISTS (SELECT 1 FROM budgets WHERE dataset = new.dataset) BEGIN SELECT RAISE(ABORT, 'a budget is fixed once'); END",
-        "CREATE TRIGGER budgets_stay_updated BEFORE UPDATE ON budgets BEGIN SELECT RAISE(ABORT, 'a budget is fixed once'); END",
-        "CREATE TRIGGER budgets_stay_deleted BEFORE DELETE ON budgets BEGIN SELECT RAISE(ABORT, 'a budget is fixed once'); END",
-        "CREATE TRIGGER charges_append BEFORE INSERT ON charges WHEN new.id <> 1 + (SELECT count(*) FROM charges WHERE dataset = new.dataset) BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END",
-        "CREATE TRIGGER charges_stay_updated BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END",
-        "CREATE TRIGGER charges_stay_deleted BEFORE DELETE ON charges BEGIN SELECT RAISE(ABORT, 'charges are only appended'); END",
-    ] {
-        file.execute(statement, []).unwrap();
-    }
-    file.execute_batch("PRAGMA application_id = 1131312716; PRAGMA user_version = 1")
-        .unwrap();
-    let mut heads = vec![hash(&[
-        "conveil ledger 1 budget",
-        NAME,
-        "3e0",
-        "0e0",
-        "basic",
-    ])];
-    let budget = "INSERT INTO budgets VALUES (?, '3e0', '0e0', 'basic', ?)";
-    file.execute(budget, (NAME, &heads[0])).unwrap();
-    for (i, (epsilon, basis)) in [("5e-1", bases[0]), ("2.5e-1", bases[1])]
-        .iter()
-        .enumerate()
-    {
-        let (id, before) = ((i + 1).to_string(), heads[i].clone());
-        let day = "2025-12-31";
-        let kind = "conveil ledger 1 charge";
-        let head = hash(&[
-            kind, &before, NAME, &id, day, "laplace", epsilon, "0e0", "", basis,
-        ]);
-        let row = "INSERT INTO charges VALUES (?, ?, ?, 'laplace', ?, '0e0', NULL, ?, ?)";
-        file.execute(row, (NAME, i as i64 + 1, day, epsilon, basis, &head))
-            .unwrap();
-        heads.push(head);
-    }
-    heads
-}
+/// A proof and a word.
+const BASES: [&str; 2] = ["certificate", "declared"];
 
 fn scope() -> Scope {
     Scope {
@@ -93,7 +34,7 @@ fn release(epsilon: f64) -> Charge {
 fn heads_of_format_1_still_verify() {
     let scratch = Scratch::fast();
     let path = scratch.file("old.sqlite");
-    let heads = of_format_1(&path);
+    let heads = of_format_1(&path, BASES);
     let before = std::fs::read(&path).unwrap();
     let ledger = Ledger::open_read_only(&path).unwrap();
     for head in &heads {
@@ -140,7 +81,7 @@ fn heads_of_format_1_still_verify() {
 fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
     let scratch = Scratch::fast();
     let path = scratch.file("old.sqlite");
-    let heads = of_format_1(&path);
+    let heads = of_format_1(&path, BASES);
     let mut ledger = Ledger::open(&path).unwrap();
     let old = ledger.export(None).unwrap();
     // Until it is stated nothing can be charged, and the line to write is told.
@@ -213,7 +154,7 @@ fn adopting_states_the_neighbourhood_of_old_charges_and_rewrites_nothing() {
 fn a_later_statement_corrects_an_earlier_one_and_nothing_else() {
     let scratch = Scratch::fast();
     let path = scratch.file("old.sqlite");
-    of_format_1(&path);
+    of_format_1(&path, BASES);
     let mut ledger = Ledger::open(&path).unwrap();
     let typed = Scope {
         neighbourhood: Neighbourhood::new(Relation::OneEntry { alpha: 10.0 }, 17, "load").unwrap(),
@@ -275,7 +216,7 @@ fn a_later_statement_corrects_an_earlier_one_and_nothing_else() {
 fn sampled_charges_count_together_only_where_they_are_stated_to_be_planned() {
     let scratch = Scratch::fast();
     let path = scratch.file("old.sqlite");
-    of_format_1_on(&path, ["sampled", "sampled"]);
+    of_format_1(&path, ["sampled", "sampled"]);
     let mut ledger = Ledger::open(&path).unwrap();
     let neighbourhood = scope().neighbourhood.inside("box").unwrap();
     let error = ledger
@@ -332,7 +273,7 @@ fn sampled_charges_count_together_only_where_they_are_stated_to_be_planned() {
 fn an_upgraded_file_has_the_schema_of_a_new_one() {
     let scratch = Scratch::fast();
     let (old, new) = (scratch.file("old.sqlite"), scratch.file("new.sqlite"));
-    of_format_1(&old);
+    of_format_1(&old, BASES);
     let budget = Budget::new(1.0, 0.0, &scope().neighbourhood).unwrap();
     Ledger::init(&old, "loads-2026", &budget).unwrap();
     Ledger::init(&new, "loads-2026", &budget).unwrap();
