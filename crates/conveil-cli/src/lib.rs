@@ -1,44 +1,27 @@
 //! The `conveil` command line: a spec file in, a report out.
-//!
-//! One straight road: [`inputs`] reads the spec and its problem or network, [`model`] turns them into the public map θ ↦ program
-//! and, separately, the private datasets, [`wishes`] into what is asked of the engine; `verbs` does what the user wants with
-//! them. `check` takes the public half of that road only.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod arguments;
 mod audit;
-pub mod check;
-mod conic;
 mod delivery;
-mod ellipsoid;
-pub mod failure;
-mod grid;
-mod grid_report;
-pub mod inputs;
 mod ledger;
-pub mod model;
 mod new_file;
-mod outside;
 mod private_file;
-mod regression;
-mod regression_report;
 mod release;
 mod signals;
 mod study;
 mod study_learning;
 mod study_records;
 mod study_regression;
-mod svm;
-mod svm_compare;
 mod terminal;
 mod verbs;
-pub mod wishes;
 
 use std::process::ExitCode;
 
 use arguments::Command;
 use conveil::solve::Cancel;
+use conveil_workbench::{check, failure, grid, inputs, model, outside, svm_compare, wishes};
 use terminal::Terminal;
 
 /// Runs the command line of this process.

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use conveil::plan::Plan;
 use conveil::solve::{Batch, Cancel};
-use conveil_cli::check::Check;
-use conveil_cli::failure::Failure;
-use conveil_cli::inputs::Inputs;
-use conveil_cli::model::{Datasets, Model};
-use conveil_cli::wishes;
+use conveil_workbench::check::Check;
+use conveil_workbench::failure::Failure;
+use conveil_workbench::inputs::Inputs;
+use conveil_workbench::model::{Datasets, Model};
+use conveil_workbench::wishes;
 use running::{EXAMPLES, GRID_EXAMPLES, examples, text};
 
 /// A network in a file.

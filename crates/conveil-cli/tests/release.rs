@@ -10,11 +10,11 @@ use std::time::Duration;
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
-use conveil_cli::inputs::Inputs;
-use conveil_cli::model::Model;
-use conveil_cli::wishes;
 use conveil_release::blackbox;
 use conveil_release::ledger::{Account, Budget, Charges, Head, Ledger, Neighbourhood};
+use conveil_workbench::inputs::Inputs;
+use conveil_workbench::model::Model;
+use conveil_workbench::wishes;
 use running::{command, directory, ended, examples, text, write};
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// How many there are, and the first of them, in the column's own units.
 #[derive(Debug, Serialize)]
-pub(crate) struct Outside {
+pub struct Outside {
     #[serde(rename = "feature")]
     column: String,
     bounds: (f64, f64),
@@ -19,7 +19,7 @@ pub(crate) struct Outside {
 
 impl Outside {
     /// With the first of them, which is still to be counted.
-    pub(crate) fn first(column: &str, bounds: (f64, f64), first: f64, line: usize) -> Self {
+    pub fn first(column: &str, bounds: (f64, f64), first: f64, line: usize) -> Self {
         Outside {
             column: column.into(),
             bounds,
@@ -31,7 +31,7 @@ impl Outside {
     }
 
     /// Counts a value that lies outside.
-    pub(crate) fn count(&mut self, value: f64) {
+    pub fn count(&mut self, value: f64) {
         match value < self.bounds.0 {
             true => self.below += 1,
             false => self.above += 1,
@@ -61,13 +61,13 @@ impl fmt::Display for Outside {
 }
 
 /// Whether a value lies outside by more than rounding.
-pub(crate) fn is_clipped(value: f64, (low, high): (f64, f64)) -> bool {
+pub fn is_clipped(value: f64, (low, high): (f64, f64)) -> bool {
     const ROUNDING: f64 = 1e-9;
     (value - value.clamp(low, high)).abs() > ROUNDING * (1.0 + value.abs())
 }
 
 /// All digits of a number; in powers of ten where nobody counts the places.
-pub(crate) fn exact(value: f64) -> String {
+pub fn exact(value: f64) -> String {
     match value.abs() < 1e9 {
         true => value.to_string(),
         false => format!("{value:e}"),

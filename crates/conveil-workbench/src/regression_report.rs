@@ -13,7 +13,7 @@ use crate::inputs::Inputs;
 
 /// Private, all of it.
 #[derive(Debug, Serialize)]
-pub(crate) struct RegressionReport<'r> {
+pub struct RegressionReport<'r> {
     #[serde(flatten)]
     report: &'r CuratorReport,
     /// Root mean squares of the residuals.
@@ -26,7 +26,7 @@ pub(crate) struct RegressionReport<'r> {
 }
 
 impl<'r> RegressionReport<'r> {
-    pub(crate) fn new(
+    pub fn new(
         inputs: &Inputs,
         (model, theta): (&Regression, &[f64]),
         plan: &Plan<'_>,
@@ -48,7 +48,7 @@ impl<'r> RegressionReport<'r> {
 }
 
 /// A warning where the noise dominates. What cannot be measured has none.
-pub(crate) fn noise_dominates(
+pub fn noise_dominates(
     (model, theta): (&Regression, &[f64]),
     plan: &Plan<'_>,
     decided: &Decided,
@@ -97,7 +97,7 @@ fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option
 }
 
 /// What sets the noise where no certificate does: then it does not follow from the number of records.
-pub(crate) fn set_by_hand(plan: &Plan<'_>) -> Option<&'static str> {
+pub fn set_by_hand(plan: &Plan<'_>) -> Option<&'static str> {
     match plan.guarantee().basis().name() {
         "certificate" => None,
         "declared" => Some(
@@ -110,7 +110,7 @@ pub(crate) fn set_by_hand(plan: &Plan<'_>) -> Option<&'static str> {
 }
 
 /// A number with this many decimals; in powers of ten where nobody counts the places.
-pub(crate) fn written(value: f64, places: usize) -> String {
+pub fn written(value: f64, places: usize) -> String {
     match value.abs() < 1e9 {
         true => format!("{value:.places$}"),
         false => format!("{value:.2e}"),

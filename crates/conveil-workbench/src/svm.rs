@@ -237,7 +237,7 @@ pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<(Vec<f64>, Vec<Strin
 
 /// The curator report of a classifier: the engine's, how much of the hyperplane is noise, and how it scores.
 #[derive(Debug, Serialize)]
-pub(crate) struct SvmReport<'r> {
+pub struct SvmReport<'r> {
     #[serde(flatten)]
     report: Cow<'r, CuratorReport>,
     /// What lies outside the public bounds, by feature.

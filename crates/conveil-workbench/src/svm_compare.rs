@@ -34,7 +34,7 @@ struct Row {
 
 /// All strategies side by side. Private.
 #[derive(Debug, Serialize)]
-pub(crate) struct SvmComparison {
+pub struct SvmComparison {
     private: bool,
     /// The file that was scored.
     scored_on: String,
@@ -48,7 +48,8 @@ pub(crate) struct SvmComparison {
 }
 
 impl SvmComparison {
-    pub(crate) fn new(
+    /// Plans and scores every strategy.
+    pub fn new(
         inputs: &Inputs,
         svm: &Svm,
         plan: &Plan<'_>,

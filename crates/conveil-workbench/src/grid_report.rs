@@ -14,7 +14,7 @@ use crate::inputs::Inputs;
 
 /// The curator report of a power flow: the engine's, the prices at the loads, and what the epigraph adds to the cost.
 #[derive(Debug, Serialize)]
-pub(crate) struct GridReport<'r> {
+pub struct GridReport<'r> {
     #[serde(flatten)]
     report: &'r CuratorReport,
     /// The price of one more MWh at each private load.
@@ -37,12 +37,7 @@ struct CostGap {
 }
 
 impl<'r> GridReport<'r> {
-    pub(crate) fn new(
-        inputs: &Inputs,
-        opf: &Opf,
-        decided: &Decided,
-        report: &'r CuratorReport,
-    ) -> Self {
+    pub fn new(inputs: &Inputs, opf: &Opf, decided: &Decided, report: &'r CuratorReport) -> Self {
         let is_cost = inputs.spec.query.release == Release::Cost;
         GridReport {
             report,

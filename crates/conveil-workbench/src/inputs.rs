@@ -152,7 +152,7 @@ impl Inputs {
 const RECORD_BYTES: u64 = 1 << 30;
 
 /// A file of records, to be read line by line, or why it cannot be.
-pub(crate) fn records_of(path: &Path) -> Result<BufReader<Limited>, String> {
+pub fn records_of(path: &Path) -> Result<BufReader<Limited>, String> {
     let file = File::open(path).map_err(plain)?;
     if file.metadata().is_ok_and(|of| of.len() > RECORD_BYTES) {
         return Err(too_long(RECORD_BYTES));
@@ -166,7 +166,7 @@ pub(crate) fn records_of(path: &Path) -> Result<BufReader<Limited>, String> {
 }
 
 /// A file that ends with an error where it is too long: the size of a pipe is not known beforehand.
-pub(crate) struct Limited {
+pub struct Limited {
     file: File,
     rest: u64,
 }
@@ -198,7 +198,7 @@ fn plain(error: std::io::Error) -> String {
 }
 
 /// The text of a file, or why there is none.
-pub(crate) fn text_of(path: &Path, limit: u64) -> Result<String, String> {
+pub fn text_of(path: &Path, limit: u64) -> Result<String, String> {
     let file = File::open(path).map_err(plain)?;
     let mut bytes = Vec::new();
     // One byte more than the limit tells a file that is too long from one that just fits.

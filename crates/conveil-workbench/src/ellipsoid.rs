@@ -16,7 +16,7 @@ use crate::inputs::{Inputs, text_of};
 const OFFSET_BYTES: u64 = 1 << 26;
 
 /// The model. The universe, where there is one, is public: offsets are clipped to it, so that every dataset is a member.
-pub(crate) fn ellipsoid(inputs: &Inputs, normals: &[Vec<f64>]) -> Result<Ellipsoid, Failure> {
+pub fn ellipsoid(inputs: &Inputs, normals: &[Vec<f64>]) -> Result<Ellipsoid, Failure> {
     let Model::Ellipsoid(spec) = &inputs.spec.problem.model else {
         return Err(Failure::input(format!(
             "{}: a polytope needs model `ellipsoid`",
@@ -60,7 +60,7 @@ pub(crate) fn ellipsoid(inputs: &Inputs, normals: &[Vec<f64>]) -> Result<Ellipso
 }
 
 /// The private offsets, one for each facet.
-pub(crate) fn dataset(inputs: &Inputs, ellipsoid: &Ellipsoid) -> Result<Vec<f64>, Failure> {
+pub fn dataset(inputs: &Inputs, ellipsoid: &Ellipsoid) -> Result<Vec<f64>, Failure> {
     let facets = ellipsoid.normals().facets();
     let (name, offsets) = match &inputs.spec.private.offsets {
         Some(OffsetsSource::Numbers(offsets)) => (inputs.spec_name.clone(), offsets.value.clone()),
@@ -101,7 +101,7 @@ pub(crate) fn dataset(inputs: &Inputs, ellipsoid: &Ellipsoid) -> Result<Vec<f64>
 
 /// The curator report of an ellipsoid: the engine's, and the volume of the mean ellipsoid.
 #[derive(Debug, Serialize)]
-pub(crate) struct EllipsoidReport<'r> {
+pub struct EllipsoidReport<'r> {
     #[serde(flatten)]
     report: &'r CuratorReport,
     /// The volume of the mean ellipsoid.
@@ -111,7 +111,7 @@ pub(crate) struct EllipsoidReport<'r> {
 }
 
 impl<'r> EllipsoidReport<'r> {
-    pub(crate) fn new(
+    pub fn new(
         ellipsoid: &Ellipsoid,
         decided: &Decided,
         report: &'r CuratorReport,

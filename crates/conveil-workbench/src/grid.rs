@@ -164,7 +164,7 @@ fn unlisted(name: &str, listed: &[usize], opf: &Opf) -> Option<String> {
 }
 
 /// What a reader of the spec should know: public.
-pub(crate) fn notes(inputs: &Inputs, model: &crate::model::Model) -> Vec<String> {
+pub fn notes(inputs: &Inputs, model: &crate::model::Model) -> Vec<String> {
     let mut notes = Vec::new();
     let (Some(opf), Model::Opf(grid)) = (model.opf(), &inputs.spec.problem.model) else {
         return notes;
@@ -198,7 +198,7 @@ fn lacks_demands(inputs: &Inputs) -> bool {
 }
 
 /// A release is about private data: the demands of a public network are none.
-pub(crate) fn refuse_public_demands(inputs: &Inputs) -> Result<(), Failure> {
+pub fn refuse_public_demands(inputs: &Inputs) -> Result<(), Failure> {
     if !lacks_demands(inputs) {
         return Ok(());
     }

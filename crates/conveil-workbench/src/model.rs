@@ -73,7 +73,7 @@ impl Model {
 /// The curator's report in the words of its model.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Report<'r> {
+pub enum Report<'r> {
     /// The engine's own.
     Plain(&'r CuratorReport),
     /// Of a regression.
@@ -87,7 +87,8 @@ pub(crate) enum Report<'r> {
 }
 
 impl<'r> Report<'r> {
-    pub(crate) fn new(
+    /// The report of this decision.
+    pub fn new(
         inputs: &Inputs,
         (model, theta): (&Model, &[f64]),
         plan: &Plan<'_>,
@@ -129,7 +130,7 @@ impl fmt::Display for Report<'_> {
 }
 
 /// What the curator should know about a decision, whether or not a report is asked for.
-pub(crate) fn warning(
+pub fn warning(
     inputs: &Inputs,
     (model, theta): (&Model, &[f64]),
     plan: &Plan<'_>,
@@ -147,12 +148,7 @@ pub(crate) fn warning(
 
 /// Where the engine fails on these data: what it says, in the words of the model, and what may help. Private; the exit
 /// code is the engine's.
-pub(crate) fn failure(
-    inputs: &Inputs,
-    model: &Model,
-    theta: &[f64],
-    error: &conveil::Error,
-) -> Failure {
+pub fn failure(inputs: &Inputs, model: &Model, theta: &[f64], error: &conveil::Error) -> Failure {
     let name = &inputs.spec_name;
     match regression::out_of_size(model, theta, error) {
         Some((what, help)) => Failure::engine_on(name, &what, error).with_help(Some(help)),
