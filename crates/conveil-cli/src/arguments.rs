@@ -12,7 +12,7 @@ use crate::ledger::Book;
 use crate::study::Studied;
 
 /// Exit code of a command line that cannot be read: bad input, like a bad spec.
-const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 
 /// Lines of a usage error are cut after this many characters.
 const LONGEST_LINE: usize = 2000;
@@ -183,16 +183,16 @@ pub(crate) struct Probe {
     #[command(flatten)]
     pub(crate) curating: Curating,
     /// How many random pairs
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = conveil_workbench::Probe::default().pairs, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(crate) pairs: u64,
     /// The seed of the pairs and of the search [default: the spec's, 1]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The adversarial search climbs from this many of the worst pairs; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(0..=1000))]
+    #[arg(long, value_name = "N", default_value_t = conveil_workbench::Probe::default().climbs, value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub(crate) climbs: u64,
     /// The adversarial search solves about this many programs
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    #[arg(long, value_name = "N", default_value_t = conveil_workbench::Probe::default().solves, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) solves: u64,
     /// Study noise calibrated to the map without noise, around the private data: nothing that comes of it may be called
     /// private
@@ -225,6 +225,20 @@ pub(crate) enum Over {
     Alpha,
     /// The probability η of an infeasible decision
     Eta,
+}
+
+impl Probe {
+    /// As the workbench takes it.
+    pub(crate) fn probe(&self) -> conveil_workbench::Probe {
+        conveil_workbench::Probe {
+            pairs: self.pairs,
+            seed: self.seed,
+            climbs: self.climbs,
+            solves: self.solves,
+            not_private: self.not_private,
+            row: self.curating.row,
+        }
+    }
 }
 
 impl Over {

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use conveil_workbench::{Failure, Kind};
 use serde::Serialize;
 
-use crate::failure::Failure;
 use crate::private_file::PrivateFile;
 use crate::terminal::Terminal;
 
@@ -91,7 +91,7 @@ impl Keep {
             ),
             None => format!("no folder takes the card, so here it is:\n{card}"),
         };
-        Failure::undelivered(format!("{why}\n  help: {kept}"))
+        Failure::new(Kind::Undelivered, format!("{why}\n  help: {kept}"))
     }
 }
 

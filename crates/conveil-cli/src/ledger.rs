@@ -1,22 +1,13 @@
-//! `conveil ledger`: budgets, spends made elsewhere, and their account. The rules are the library's; this is its voice.
+//! `conveil ledger`: its flags, and what it shows.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use conveil::solve::Cancel;
-use conveil_release::ledger::{
-    self, Account, Budget, Charge, Charges, Claim, Head, Holds, Ledger, Neighbourhood, Part,
-    Receipt, Relation, Scope, Statement,
-};
-use serde::Serialize;
+use conveil_workbench::ledger::{self, LedgerFile, Neighbours, NewBudget};
+use conveil_workbench::{Failure, Judged};
 
 use crate::arguments::Output;
-use crate::failure::Failure;
-use crate::inputs::Inputs;
-use crate::model::Model;
 use crate::terminal::Terminal;
-use crate::verbs::planned;
 
 /// What to do with a ledger.
 #[derive(Debug, Subcommand)]
@@ -189,72 +180,30 @@ struct Between {
 }
 
 impl Between {
-    /// The neighbourhood that is stated.
-    fn neighbourhood(
-        &self,
-        terminal: &Terminal,
-        cancel: &Cancel,
-    ) -> Result<Neighbourhood, Failure> {
-        Ok(self.found(terminal, cancel)?.neighbourhood)
-    }
-
-    /// The neighbourhood that is stated, and for which pairs the claim of the spec holds, if there is one.
-    fn found(&self, terminal: &Terminal, cancel: &Cancel) -> Result<Found, Failure> {
+    /// What is stated, if it is enough.
+    fn stated(&self) -> Option<ledger::Between> {
         if let Some(spec) = &self.spec {
-            let inputs = Inputs::open(spec)?;
-            let model = Model::new(&inputs)?;
-            let plan = planned(&inputs, &model, terminal, cancel)?;
-            let claim = Claim::of(&plan).map_err(told)?;
-            let holds = claim.scope().map(|scope| scope.holds.clone());
-            return Ok(Found {
-                neighbourhood: Neighbourhood::of(&plan).map_err(told)?,
-                of_spec: holds,
-            });
+            return Some(ledger::Between::Spec(spec.clone()));
         }
-        let (Some(kind), Some(numbers), Some(called)) =
-            (&self.adjacency, self.numbers, &self.called)
-        else {
-            return Err(Failure::input(
-                "between which datasets? An ε without that says nothing\n  help: --spec SPEC.toml takes it from the spec of a release; by flags, --adjacency, --numbers and --called must be as on its card",
-            ));
-        };
-        let relation = Relation::new(kind, self.alpha, self.record);
-        if matches!(relation, Ok(Relation::Universe)) && self.universe.is_none() {
-            return Err(Failure::input(
-                "adjacency universe needs --universe NAME: any two members of which universe?\n  help: --spec SPEC.toml takes it from the spec of a release",
-            ));
-        }
-        let mut found = relation.and_then(|relation| Neighbourhood::new(relation, numbers, called));
-        if let Some(unit) = &self.unit {
-            found = found.and_then(|found| found.in_unit(unit));
-        }
-        if let Some(universe) = &self.universe {
-            found = found.and_then(|found| found.inside(universe));
-        }
-        let neighbourhood = found.map_err(told)?;
-        Ok(Found {
-            neighbourhood,
-            of_spec: None,
-        })
+        Some(ledger::Between::Stated(Neighbours {
+            adjacency: self.adjacency.clone()?,
+            alpha: self.alpha,
+            record: self.record,
+            unit: self.unit.clone(),
+            numbers: self.numbers?,
+            called: self.called.clone()?,
+            universe: self.universe.clone(),
+        }))
     }
 
     /// Says what a name that was typed must agree with.
     fn warn(&self, terminal: &Terminal) {
-        if let Some(called) = &self.called
+        if let Some(ledger::Between::Stated(stated)) = self.stated()
             && !terminal.is_quiet()
         {
-            terminal.say(&format!(
-                "warning: a release counts between these datasets only if the `neighbourhood` on its card has the same names, count and unit: called {called:?}; --spec SPEC.toml takes them from its spec"
-            ));
+            terminal.say(&format!("warning: {}", stated.caution()));
         }
     }
-}
-
-/// What is stated about neighbours.
-struct Found {
-    neighbourhood: Neighbourhood,
-    /// For which pairs the claim of the spec holds.
-    of_spec: Option<Holds>,
 }
 
 /// For which pairs of neighbours a claim holds.
@@ -272,13 +221,11 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// As the flags say; γ and β of a claim that is sampled are those of its spec where no flag has them.
-    fn holds(&self, is_sampled: bool, of_spec: Option<Holds>) -> Result<Holds, Failure> {
-        match (self.gamma, self.beta, of_spec) {
-            (Some(gamma), Some(beta), _) => Holds::sampled(gamma, beta).map_err(told),
-            (_, _, Some(holds @ Holds::Sampled { .. })) if is_sampled => Ok(holds),
-            _ if self.everywhere => Ok(Holds::Everywhere),
-            _ => Ok(Holds::GivenAnAnswer),
+    fn stated(&self) -> ledger::Pairs {
+        ledger::Pairs {
+            everywhere: self.everywhere,
+            gamma: self.gamma,
+            beta: self.beta,
         }
     }
 }
@@ -348,229 +295,74 @@ impl Book {
     }
 }
 
-/// Accounts, one after the other, and what is to be stated about them.
-#[derive(Serialize)]
-#[serde(transparent)]
-struct Accounts {
-    accounts: Vec<Account>,
-    #[serde(skip)]
-    file: PathBuf,
-}
-
-impl fmt::Display for Accounts {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (i, account) in self.accounts.iter().enumerate() {
-            let gap = if i > 0 { "\n" } else { "" };
-            write!(f, "{gap}{account}")?;
-            let lines = account.to_state(&self.file);
-            if !lines.is_empty() {
-                writeln!(
-                    f,
-                    "\nto be stated, each with the spec that its release had:"
-                )?;
-            }
-            for line in lines {
-                writeln!(f, "  {line}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A spend and the account after it.
-#[derive(Serialize)]
-struct Spent {
-    receipt: Receipt,
-    account: Account,
-}
-
-impl fmt::Display for Spent {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(f, "recorded as charge {}\n", self.receipt.id())?;
-        write!(f, "{}", self.account)
-    }
-}
-
-/// What `verify` found in order.
-#[derive(Serialize)]
-struct Sound {
-    sound: bool,
-    head_found: Option<bool>,
-    accounts: Vec<Account>,
-}
-
-impl fmt::Display for Sound {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(f, "sound: every chain holds")?;
-        if self.head_found.is_some() {
-            writeln!(f, "the history holds the given head")?;
-        }
-        for account in &self.accounts {
-            let (name, count) = (&account.dataset, account.charges);
-            let charges = if count == 1 { "charge" } else { "charges" };
-            writeln!(f, "  {name}: {count} {charges}, head {}", account.head)?;
-        }
-        Ok(())
-    }
-}
-
 /// Runs a ledger verb.
-pub(crate) fn run(book: &Book, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+pub(crate) fn run(book: &Book, terminal: &Terminal) -> Result<(), Failure> {
     match book {
-        Book::Init(init) => begin(init, terminal, cancel),
-        Book::Show(show) => self::show(show, terminal),
-        Book::Spend(spend) => self::spend(spend, terminal, cancel),
-        Book::Adopt(adopt) => self::adopt(adopt, terminal, cancel),
-        Book::Verify(verify) => self::verify(verify, terminal),
+        Book::Init(init) => begin(init, terminal),
+        Book::Show(show) => {
+            terminal.show(&LedgerFile::at(&show.file).show(show.dataset.as_deref())?)
+        }
+        Book::Spend(spend) => self::spend(spend, terminal),
+        Book::Adopt(adopt) => self::adopt(adopt, terminal),
+        Book::Verify(Verify {
+            file,
+            dataset,
+            head,
+            ..
+        }) => terminal.show(&LedgerFile::at(file).verify(dataset.as_deref(), head.as_deref())?),
         Book::Export(export) => {
-            let ledger = open(&export.file)?;
-            let lines = ledger.export(export.dataset.as_deref());
-            terminal.show(&lines.map_err(told)?)
+            terminal.show(&LedgerFile::at(&export.file).export(export.dataset.as_deref())?)
         }
     }
 }
 
-fn told(error: ledger::Error) -> Failure {
-    Failure::ledger(&error)
-}
-
-fn open(file: &PathBuf) -> Result<Ledger, Failure> {
-    Ledger::open_read_only(file).map_err(told)
-}
-
-fn begin(init: &Init, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let neighbourhood = init.between.neighbourhood(terminal, cancel)?;
-    let mut budget = Budget::new(init.epsilon, init.delta, &neighbourhood).map_err(told)?;
-    if init.basic {
-        budget = budget.basic();
-    }
-    let ledger = Ledger::init(&init.file, &init.dataset, &budget).map_err(told)?;
+fn begin(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
+    let new = NewBudget {
+        dataset: init.dataset.clone(),
+        epsilon: init.epsilon,
+        delta: init.delta,
+        basic: init.basic,
+        between: init.between.stated(),
+    };
+    let account = LedgerFile::at(&init.file).init(&new, terminal)?;
     init.between.warn(terminal);
-    let account = ledger.account(&init.dataset).map_err(told);
-    account
-        .and_then(|account| terminal.show(&account))
-        .map_err(|failure| failure.after("the budget is fixed"))
+    let shown = terminal.show(&account);
+    shown.map_err(|failure| failure.after("the budget is fixed"))
 }
 
-fn show(show: &Show, terminal: &Terminal) -> Result<(), Failure> {
-    let ledger = open(&show.file)?;
-    let accounts = match &show.dataset {
-        Some(dataset) => ledger.account(dataset).map(|account| vec![account]),
-        None => ledger.accounts(),
+fn spend(spend: &Spend, terminal: &Terminal) -> Result<(), Failure> {
+    let made = ledger::Spend {
+        dataset: spend.dataset.clone(),
+        epsilon: spend.epsilon,
+        delta: spend.delta,
+        rho: spend.rho,
+        basis: spend.basis.into(),
+        like_budget: spend.like_budget,
+        between: spend.between.stated(),
+        pairs: spend.pairs.stated(),
+        part: spend.part.clone(),
+        planned: spend.planned,
     };
-    terminal.show(&Accounts {
-        accounts: accounts.map_err(told)?,
-        file: show.file.clone(),
-    })
-}
-
-fn spend(spend: &Spend, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let mut ledger = Ledger::open(&spend.file).map_err(told)?;
-    let (dataset, basis) = (&spend.dataset, spend.basis.into());
-    let Found {
-        neighbourhood,
-        of_spec,
-    } = match spend.like_budget {
-        false => spend.between.found(terminal, cancel)?,
-        true => Found {
-            neighbourhood: neighbours_of_budget(&ledger, dataset, &spend.file)?,
-            of_spec: None,
-        },
-    };
-    let holds = spend
-        .pairs
-        .holds(basis == ledger::Basis::Sampled, of_spec)?;
-    let claim = Claim::stated(
-        basis,
-        Scope {
-            neighbourhood,
-            holds,
-        },
-    );
-    let mut charge = claim
-        .and_then(|claim| Charge::elsewhere(spend.epsilon, spend.delta, spend.rho, &claim))
-        .map_err(told)?;
-    if let Some(part) = &spend.part {
-        let part = Part::fixed(part).map_err(told)?;
-        charge = charge.in_part(part).map_err(told)?;
-    }
-    if spend.planned {
-        charge = charge.planned();
-    }
-    let receipt = ledger.spend(dataset, &charge).map_err(told)?;
+    let Judged { report, verdict } = LedgerFile::at(&spend.file).spend(&made, terminal)?;
     spend.between.warn(terminal);
-    let (id, over) = (receipt.id(), receipt.over_budget());
-    let shown = ledger
-        .account(dataset)
-        .map_err(told)
-        .and_then(|account| terminal.show(&Spent { receipt, account }));
+    let shown = terminal.show(&report);
     // What was recorded stays recorded, whatever becomes of the words about it.
-    if over {
-        return Err(Failure::over_budget(format!(
-            "over budget: the spend is recorded as charge {id}, and dataset {dataset:?} has now spent more than its budget, or what cannot be bounded\n  help: every later charge against it is refused; `conveil ledger show` has the totals"
-        )));
-    }
+    verdict?;
+    let id = report.receipt.id();
     shown.map_err(|failure| failure.after(&format!("the spend is recorded as charge {id}")))
 }
 
-/// The neighbourhood of a budget, or the line that states it.
-fn neighbours_of_budget(
-    ledger: &Ledger,
-    dataset: &str,
-    file: &Path,
-) -> Result<Neighbourhood, Failure> {
-    let account = ledger.account(dataset).map_err(told)?;
-    let own = account.budget.neighbourhood().cloned();
-    own.ok_or_else(|| {
-        let lines = account.to_state(file).join("\n  ");
-        Failure::input(format!(
-            "the budget of dataset {dataset:?} does not say between which datasets it holds\n  help: state it first, or --spec SPEC.toml for this spend\n  {lines}"
-        ))
-    })
-}
-
-fn adopt(adopt: &Adopt, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
-    let Found {
-        neighbourhood,
-        of_spec,
-    } = adopt.between.found(terminal, cancel)?;
-    let mut ledger = Ledger::open(&adopt.file).map_err(told)?;
-    let listed = ledger.account(&adopt.dataset).map_err(told)?.listed;
-    let is_named = adopt.charges.is_some() || adopt.budget;
-    let charges = adopt.charges.as_deref().unwrap_or_default();
-    let is_sampled = listed.iter().any(|charge| {
-        let is_meant = match is_named {
-            true => charges.contains(&charge.number),
-            false => charge.neighbourhood.is_none(),
-        };
-        is_meant && charge.basis == ledger::Basis::Sampled
-    });
-    let scope = Scope {
-        neighbourhood,
-        holds: adopt.pairs.holds(is_sampled, of_spec)?,
+fn adopt(adopt: &Adopt, terminal: &Terminal) -> Result<(), Failure> {
+    let adoption = ledger::Adoption {
+        dataset: adopt.dataset.clone(),
+        charges: adopt.charges.clone(),
+        budget: adopt.budget,
+        between: adopt.between.stated(),
+        pairs: adopt.pairs.stated(),
+        planned: adopt.planned,
     };
-    let mut statement = match is_named {
-        true => Statement::of_these(&scope, charges, adopt.budget),
-        false => Statement::of_all(&scope),
-    };
-    if adopt.planned {
-        statement = statement.planned();
-    }
-    let account = ledger.adopt(&adopt.dataset, &statement).map_err(told)?;
+    let account = LedgerFile::at(&adopt.file).adopt(&adoption, terminal)?;
     adopt.between.warn(terminal);
-    terminal
-        .show(&account)
-        .map_err(|failure| failure.after("the statement is recorded"))
-}
-
-fn verify(verify: &Verify, terminal: &Terminal) -> Result<(), Failure> {
-    let head = verify.head.as_deref().map(str::parse::<Head>).transpose();
-    let head = head.map_err(told)?;
-    let card = verify.dataset.as_deref().zip(head.as_ref());
-    let accounts = open(&verify.file)?.verify(card).map_err(told)?;
-    terminal.show(&Sound {
-        sound: true,
-        head_found: card.map(|_| true),
-        accounts,
-    })
+    let shown = terminal.show(&account);
+    shown.map_err(|failure| failure.after("the statement is recorded"))
 }

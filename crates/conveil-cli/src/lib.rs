@@ -3,7 +3,6 @@
 #![deny(missing_docs)]
 
 mod arguments;
-mod audit;
 mod delivery;
 mod ledger;
 mod new_file;
@@ -21,7 +20,7 @@ use std::process::ExitCode;
 
 use arguments::Command;
 use conveil::solve::Cancel;
-use conveil_workbench::{check, failure, grid, inputs, model, outside, svm_compare, wishes};
+use conveil_workbench::{Failure, Kind, failure, inputs};
 use terminal::Terminal;
 
 /// Runs the command line of this process.
@@ -32,27 +31,40 @@ pub fn main() -> ExitCode {
     };
     let cancel = Cancel::default();
     signals::watch(cancel.clone());
-    let terminal = Terminal::new(command.output());
+    let terminal = Terminal::new(command.output(), &cancel);
     match run(&command, &terminal, &cancel) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             terminal.say(&format!("error: {failure}"));
-            ExitCode::from(failure.exit_code())
+            ExitCode::from(exit_code(failure.kind()))
         }
     }
 }
 
-fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), failure::Failure> {
+/// As `--help` lists them.
+fn exit_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Input => arguments::USAGE,
+        Kind::NoSolution => 3,
+        Kind::NotWithThisNoise | Kind::NotWithTheseData | Kind::Flagged => 4,
+        Kind::OverBudget => 5,
+        Kind::Undelivered => 7,
+        // The solver failed, or was interrupted, or what was found could not be written; so for kinds to come.
+        _ => 6,
+    }
+}
+
+fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     match command {
-        Command::Check(common) => verbs::check(common, terminal, cancel),
-        Command::Solve(curating) => verbs::solve(curating, terminal, cancel),
-        Command::Compare(study) => verbs::compare(study, terminal, cancel),
-        Command::Explain(curating) => verbs::explain(curating, terminal, cancel),
-        Command::Frontier(sweep) => verbs::frontier(sweep, terminal, cancel),
-        Command::Release(releasing) => release::run(releasing, terminal, cancel),
-        Command::Sensitivity(probe) => audit::sensitivity(probe, terminal, cancel),
-        Command::Audit(audited) => audit::audit(audited, terminal, cancel),
-        Command::Ledger(book) => ledger::run(book, terminal, cancel),
+        Command::Check(common) => verbs::check(common, terminal),
+        Command::Solve(curating) => verbs::solve(curating, terminal),
+        Command::Compare(study) => verbs::compare(study, terminal),
+        Command::Explain(curating) => verbs::explain(curating, terminal),
+        Command::Frontier(sweep) => verbs::frontier(sweep, terminal),
+        Command::Release(releasing) => release::run(releasing, terminal),
+        Command::Sensitivity(probe) => verbs::sensitivity(probe, terminal),
+        Command::Audit(audited) => verbs::audit(audited, terminal),
+        Command::Ledger(book) => ledger::run(book, terminal),
         Command::Study(study) => study::run(study, terminal, cancel),
     }
 }

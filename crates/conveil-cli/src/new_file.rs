@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use crate::failure::Failure;
+use conveil_workbench::{Failure, Kind};
 
 /// Refuses a file that is there already, a symbolic link included: found out before the work, not after it.
 pub(crate) fn refuse_existing(file: &Path, what: &str) -> Result<(), Failure> {
@@ -22,11 +22,16 @@ pub(crate) fn write_new(file: &Path, what: &str, bytes: &[u8]) -> Result<(), Fai
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let made = options.open(file).map_err(|why| match why.kind() {
         ErrorKind::AlreadyExists => exists(file, what),
-        _ => Failure::file_not_written(&file.display().to_string(), &why),
+        _ => not_written(file, &why),
     });
     made?
         .write_all(bytes)
-        .map_err(|why| Failure::file_not_written(&file.display().to_string(), &why))
+        .map_err(|why| not_written(file, &why))
+}
+
+pub(crate) fn not_written(file: &Path, why: &std::io::Error) -> Failure {
+    let message = format!("cannot write {}: {why}", file.display());
+    Failure::new(Kind::NotWritten, message)
 }
 
 fn exists(file: &Path, what: &str) -> Failure {

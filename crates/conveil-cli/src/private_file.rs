@@ -6,9 +6,10 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use conveil_workbench::Failure;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::new_file::not_written;
 
 /// The files of this process that wait for their document.
 static UNWRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -84,7 +85,7 @@ impl PrivateFile {
         let json = self.path.extension().is_some_and(|end| end == "json");
         let text = if json {
             serde_json::to_string_pretty(document)
-                .map_err(|error| Failure::document(&self.path, &error.into()))?
+                .map_err(|error| not_written(&self.path, &error.into()))?
         } else {
             document.to_string()
         };
@@ -94,7 +95,7 @@ impl PrivateFile {
             .write_all(text.as_bytes())
             .and_then(|()| self.file.write_all(line.as_bytes()))
             .and_then(|()| self.file.sync_all());
-        written.map_err(|error| Failure::document(&self.path, &error))?;
+        written.map_err(|error| not_written(&self.path, &error))?;
         self.written = true;
         Ok(())
     }

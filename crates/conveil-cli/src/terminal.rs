@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use conveil::solve::{Batch, Cancel};
 use conveil_text::naming::{printable, printable_json};
+use conveil_workbench::{Failure, Kind, Observer, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::arguments::Output;
-use crate::failure::Failure;
 
 /// Lines on standard error are cut after this many characters: they may repeat what stands in a file.
 const LONGEST_LINE: usize = 2000;
@@ -19,14 +19,25 @@ const LONGEST_LINE: usize = 2000;
 /// Where results and remarks go.
 pub(crate) struct Terminal {
     output: Output,
+    cancel: Cancel,
     stages: Mutex<Vec<(&'static str, f64)>>,
+    running: Mutex<Option<Running>>,
+}
+
+/// The stage of the workbench that runs.
+struct Running {
+    progress: Progress,
+    since: Instant,
 }
 
 impl Terminal {
-    pub(crate) fn new(output: Output) -> Self {
+    /// Raising `cancel` stops the work that reports here.
+    pub(crate) fn new(output: Output, cancel: &Cancel) -> Self {
         Terminal {
             output,
+            cancel: cancel.clone(),
             stages: Mutex::new(Vec::new()),
+            running: Mutex::new(None),
         }
     }
 
@@ -38,11 +49,19 @@ impl Terminal {
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush());
         match written {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::not_written(&error))
-            }
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(not_written(&error)),
             _ => Ok(()),
         }
+    }
+
+    /// The result, and how long its stages took.
+    pub(crate) fn show_timed<R: Serialize + fmt::Display>(
+        &self,
+        report: &R,
+    ) -> Result<(), Failure> {
+        self.show(report)?;
+        self.say_timings();
+        Ok(())
     }
 
     /// The result as it is shown.
@@ -50,7 +69,7 @@ impl Terminal {
         // Names were checked; what files and arguments brought in by other ways is shown, not obeyed.
         let mut text = if self.output.json {
             let document = serde_json::to_string_pretty(report);
-            printable_json(&document.map_err(|e| Failure::not_written(&e.into()))?)
+            printable_json(&document.map_err(|e| not_written(&e.into()))?)
         } else {
             printable(&report.to_string(), usize::MAX)
         };
@@ -79,10 +98,14 @@ impl Terminal {
     pub(crate) fn stage<T>(&self, name: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = work();
-        if let Ok(mut stages) = self.stages.lock() {
-            stages.push((name, start.elapsed().as_secs_f64()));
-        }
+        self.took(name, start);
         value
+    }
+
+    fn took(&self, name: &'static str, since: Instant) {
+        if let Ok(mut stages) = self.stages.lock() {
+            stages.push((name, since.elapsed().as_secs_f64()));
+        }
     }
 
     /// The stages' timings, on standard error.
@@ -117,6 +140,79 @@ impl Terminal {
     }
 }
 
+impl Observer for Terminal {
+    fn note(&self, text: &str) {
+        if !self.output.quiet {
+            self.say(&format!("note: {text}"));
+        }
+    }
+
+    fn hears_notes(&self) -> bool {
+        !self.output.quiet
+    }
+
+    fn warning(&self, text: &str) {
+        self.say(&format!("warning: {text}"));
+    }
+
+    fn begin(&self, stage: Stage) {
+        if let Ok(mut running) = self.running.lock() {
+            *running = Some(Running {
+                progress: self.progress(doing(stage)),
+                since: Instant::now(),
+            });
+        }
+    }
+
+    fn progress(&self, done: usize, total: usize) {
+        if is_shown(done, total)
+            && let Ok(running) = self.running.lock()
+            && let Some(running) = running.as_ref()
+        {
+            running.progress.moved(done, total);
+        }
+    }
+
+    fn end(&self, stage: Stage) {
+        let running = self.running.lock().ok().and_then(|mut r| r.take());
+        // The search is part of what is noted, not of what was asked for.
+        if let Some(running) = running.filter(|_| stage != Stage::Search) {
+            self.took(stage.name(), running.since);
+        }
+    }
+
+    fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+}
+
+/// What a bar says while a stage runs.
+fn doing(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Plan => "planning",
+        Stage::Search => "searching",
+        Stage::Charge => "charging",
+        Stage::Solve => "solving",
+        Stage::SolveAndDraw => "releasing",
+        Stage::Compare => "comparing",
+        Stage::Explain => "explaining",
+        Stage::Measure => "measuring",
+        Stage::Audit => "auditing",
+        Stage::BlackBox => "drawing",
+        other => other.name(),
+    }
+}
+
+fn not_written(why: &std::io::Error) -> Failure {
+    let message = format!("cannot write the report to standard output: {why}");
+    Failure::new(Kind::NotWritten, message)
+}
+
+/// A hundred steps are as smooth as millions.
+fn is_shown(done: usize, total: usize) -> bool {
+    done.is_multiple_of((total / 100).max(1)) || done == total
+}
+
 /// A bar that a batch of solves moves; gone when dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -125,22 +221,25 @@ pub(crate) struct Progress {
 impl Progress {
     /// A batch that moves this bar and watches the flag.
     pub(crate) fn batch(&self, threads: Option<usize>, cancel: &Cancel) -> Batch<'_> {
-        let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} {elapsed}");
-        if let Ok(style) = style {
-            self.bar.set_style(style);
-        }
         let batch = Batch::new().cancel(cancel.clone()).progress(|done, total| {
-            // A hundred steps are as smooth as millions.
-            let step = (total / 100).max(1);
-            if done.is_multiple_of(step) || done == total {
-                self.bar.set_length(total as u64);
-                self.bar.set_position(done as u64);
+            if is_shown(done, total) {
+                self.moved(done, total);
             }
         });
         match threads {
             None => batch,
             Some(threads) => batch.threads(threads),
         }
+    }
+
+    fn moved(&self, done: usize, total: usize) {
+        if self.bar.length().is_none()
+            && let Ok(style) = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} {elapsed}")
+        {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
     }
 }
 

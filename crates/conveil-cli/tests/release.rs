@@ -8,13 +8,9 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use conveil::noise::Sampler;
-use conveil::plan::Plan;
-use conveil::solve::Cancel;
 use conveil_release::blackbox;
 use conveil_release::ledger::{Account, Budget, Charges, Head, Ledger, Neighbourhood};
-use conveil_workbench::inputs::Inputs;
-use conveil_workbench::model::Model;
-use conveil_workbench::wishes;
+use conveil_workbench::{Silent, Workbench};
 use running::{command, directory, ended, examples, text, write};
 use serde_json::Value;
 
@@ -40,10 +36,8 @@ fn spec(place: &Path, file: &str, limit: &str) {
 
 /// What the releases of these specs are about.
 fn neighbourhood(place: &Path) -> Neighbourhood {
-    let inputs = Inputs::open(&place.join("spec.toml")).unwrap();
-    let model = Model::new(&inputs).unwrap();
-    let ask = wishes::ask(&inputs, &model, &Cancel::default()).unwrap();
-    Neighbourhood::of(&Plan::new(model.map(), ask).unwrap()).unwrap()
+    let bench = Workbench::open(&place.join("spec.toml")).unwrap();
+    Neighbourhood::of(&bench.plan(&Silent).unwrap()).unwrap()
 }
 
 fn ledger(place: &Path, epsilon: f64) -> Ledger {
@@ -368,10 +362,8 @@ fn whole_runs_keep_the_claim() {
         (0..RUNS).map(run).collect::<Vec<_>>()
     });
     assert_eq!(account(&place).charges, 2 * RUNS as u64);
-    let inputs = Inputs::open(&place.join("spec.toml")).unwrap();
-    let model = Model::new(&inputs).unwrap();
-    let ask = wishes::ask(&inputs, &model, &Cancel::default()).unwrap();
-    let plan = Plan::new(model.map(), ask).unwrap();
+    let bench = Workbench::open(&place.join("spec.toml")).unwrap();
+    let plan = bench.plan(&Silent).unwrap();
     let found = blackbox::bound(&plan, &answers, 1e-6).unwrap();
     println!("{found}");
     assert!(!found.violated, "{found}");

@@ -100,33 +100,33 @@ pub fn dataset(inputs: &Inputs, ellipsoid: &Ellipsoid) -> Result<Vec<f64>, Failu
 }
 
 /// The curator report of an ellipsoid: the engine's, and the volume of the mean ellipsoid.
-#[derive(Debug, Serialize)]
-pub struct EllipsoidReport<'r> {
+#[derive(Debug, Clone, Serialize)]
+pub struct EllipsoidReport {
     #[serde(flatten)]
-    report: &'r CuratorReport,
+    report: CuratorReport,
     /// The volume of the mean ellipsoid.
     mean_volume: f64,
     /// How far it stays inside the nearest facet.
     mean_clearance: f64,
 }
 
-impl<'r> EllipsoidReport<'r> {
+impl EllipsoidReport {
     pub fn new(
         ellipsoid: &Ellipsoid,
         decided: &Decided,
-        report: &'r CuratorReport,
+        report: &CuratorReport,
     ) -> conveil::Result<Self> {
         let mean = ellipsoid.inscribed(&decided.mean)?;
         let offsets = ellipsoid.offsets(&decided.program);
         Ok(EllipsoidReport {
-            report,
+            report: report.clone(),
             mean_volume: mean.volume(),
             mean_clearance: mean.clearance(ellipsoid.normals(), &offsets),
         })
     }
 }
 
-impl fmt::Display for EllipsoidReport<'_> {
+impl fmt::Display for EllipsoidReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{}", self.report)?;
         writeln!(

@@ -1,98 +1,105 @@
-//! What went wrong, for people, and the exit code that says it to programs.
+//! What went wrong: a message for people, and a kind for programs.
 
 use std::fmt;
 
 use conveil::Error;
 use conveil_release::ledger;
 use conveil_text::{Located, ReadError};
+use serde::Serialize;
 
-/// The exit code of a bad spec or input.
-const BAD_INPUT: u8 = 2;
+/// What went wrong, for programs. A front end makes exit codes, exceptions or status codes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// A bad spec, file or request. Nothing was charged.
+    Input,
+    /// The program itself is infeasible or unbounded, before any noise.
+    NoSolution,
+    /// Feasible, but not with this noise or this privacy.
+    NotWithThisNoise,
+    /// Charged, and only the private data showed that there is no answer.
+    NotWithTheseData,
+    /// An audit contradicts the claim of the spec.
+    Flagged,
+    /// A budget is exceeded.
+    OverBudget,
+    /// The solver failed, or the noise could not be drawn.
+    Solver,
+    /// The caller interrupted the work.
+    Interrupted,
+    /// An audit had no answer to look at: no more is known than after a failed solve.
+    NothingTested,
+    /// A document could not be written.
+    NotWritten,
+    /// Charged and drawn, but the card, or the decision that belongs to it, did not reach its place.
+    Undelivered,
+}
 
-/// The exit code of a claim that an audit contradicts.
-const FLAGGED: u8 = 4;
+impl Kind {
+    /// The kind of an error of the engine.
+    pub fn of(error: &Error) -> Kind {
+        match error {
+            Error::Input(_) | Error::Refused { .. } => Kind::Input,
+            Error::Infeasible(_) | Error::Unbounded(_) => Kind::NoSolution,
+            Error::NoiseDoesNotFit(_) | Error::NotAttainable(_) => Kind::NotWithThisNoise,
+            Error::Cancelled => Kind::Interrupted,
+            // Inaccurate and Numerical; a kind that the engine adds is a failure of its work as well.
+            _ => Kind::Solver,
+        }
+    }
+}
 
-/// The exit code of a release that only its data showed to be impossible.
-const NOT_WITH_THESE_DATA: u8 = 4;
-
-/// The exit code of a spend that exceeds a budget.
-const OVER_BUDGET: u8 = 5;
-
-/// The exit code of an output that could not be written.
-const NOT_WRITTEN: u8 = 6;
-
-/// The exit code of a release whose budget is spent and whose card could not be delivered.
-const UNDELIVERED: u8 = 7;
-
-/// The exit code of an audit that had no answer to look at: no more is known than after a failed solve.
-const NOTHING_TESTED: u8 = 6;
-
-/// A message that names the file and what to do next, with its exit code. Messages may depend on private data: they are
-/// the curator's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a verb has no result: a message that names the file and what to do next, and its [`Kind`]. Messages may depend on
+/// private data: they are the curator's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
+    kind: Kind,
     message: String,
-    exit_code: u8,
+    /// See [`Failure::is_recorded`].
+    recorded: bool,
 }
 
 impl Failure {
-    /// A bad spec, problem or file.
-    pub fn input(message: impl Into<String>) -> Self {
+    /// A failure of this kind.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Failure {
+            kind,
             message: message.into(),
-            exit_code: BAD_INPUT,
+            recorded: false,
         }
     }
 
-    /// The report could not be written.
-    pub fn not_written(why: &std::io::Error) -> Self {
-        Failure {
-            message: format!("cannot write the report to standard output: {why}"),
-            exit_code: NOT_WRITTEN,
-        }
+    /// A bad spec, problem or file.
+    pub fn input(message: impl Into<String>) -> Self {
+        Failure::new(Kind::Input, message)
     }
 
     /// An audit contradicts the claim of the spec `name`.
     pub fn flagged(name: &str, verdict: &str) -> Self {
-        Failure {
-            message: format!(
+        Failure::new(
+            Kind::Flagged,
+            format!(
                 "{name}: {verdict}\n  help: state a larger sensitivity, or a universe that leaves such a pair out"
             ),
-            exit_code: FLAGGED,
-        }
+        )
     }
 
     /// No pair of an audit of the spec `name` had an answer on both sides.
     pub fn nothing_tested(name: &str) -> Self {
-        Failure {
-            message: format!(
+        Failure::new(
+            Kind::NothingTested,
+            format!(
                 "{name}: nothing was tested: no pair had an answer on both sides\n  help: the report says why the first pair had none; `conveil explain {name}` finds what would make answers possible, and another universe or other bounds give other pairs"
             ),
-            exit_code: NOTHING_TESTED,
-        }
-    }
-
-    /// A file could not be written.
-    pub fn file_not_written(name: &str, why: &std::io::Error) -> Self {
-        Failure {
-            message: format!("cannot write {name}: {why}"),
-            exit_code: NOT_WRITTEN,
-        }
-    }
-
-    /// A budget is exceeded.
-    pub fn over_budget(message: impl Into<String>) -> Self {
-        Failure {
-            message: message.into(),
-            exit_code: OVER_BUDGET,
-        }
+        )
     }
 
     /// What the ledger says.
     pub fn ledger(error: &ledger::Error) -> Self {
         match error {
             ledger::Error::Interrupted { .. } => Failure::interrupted(),
-            _ if error.is_over_budget() => Failure::over_budget(error.to_string()),
+            _ if error.is_over_budget() => Failure::new(Kind::OverBudget, error.to_string()),
             _ => Failure::input(error.to_string()),
         }
     }
@@ -102,47 +109,38 @@ impl Failure {
         match error {
             conveil_release::Error::Ledger(error) => Failure::ledger(error),
             conveil_release::Error::Engine(error) => Failure::engine(name, error),
-            other => Failure {
-                message: format!("{name}: {other}"),
-                exit_code: other.exit_code(),
-            },
+            conveil_release::Error::Noise(_) | conveil_release::Error::Decision { .. } => {
+                Failure::new(Kind::Solver, format!("{name}: {error}"))
+            }
+            _ => Failure::input(format!("{name}: {error}")),
         }
     }
 
-    /// A private document could not be written.
-    pub fn document(path: &std::path::Path, why: &std::io::Error) -> Self {
-        Failure {
-            message: format!("cannot write {}: {why}", path.display()),
-            exit_code: NOT_WRITTEN,
-        }
-    }
-
-    /// A signal came before anything was charged.
+    /// The caller interrupted the work before anything was charged.
     pub fn interrupted() -> Self {
-        Failure {
-            message: "interrupted; nothing was charged".into(),
-            exit_code: Error::Cancelled.exit_code(),
-        }
+        Failure::new(Kind::Interrupted, "interrupted; nothing was charged")
     }
 
-    /// A card, or the decision that belongs to it, did not reach its place.
-    pub fn undelivered(message: impl Into<String>) -> Self {
-        Failure {
-            message: message.into(),
-            exit_code: UNDELIVERED,
-        }
-    }
-
-    /// The same failure, told after the charge that it came after. Exit code 2 says that nothing was charged: what only
-    /// the data showed to be impossible is 4.
+    /// The same failure after `what` was charged or recorded. [`Kind::Input`] says that nothing was charged: what only the
+    /// data showed to be impossible is [`Kind::NotWithTheseData`].
     #[must_use]
     pub fn after(self, what: &str) -> Self {
         Failure {
             message: format!("{what}, but: {}", self.message),
-            exit_code: match self.exit_code {
-                BAD_INPUT => NOT_WITH_THESE_DATA,
+            kind: match self.kind {
+                Kind::Input => Kind::NotWithTheseData,
                 other => other,
             },
+            recorded: true,
+        }
+    }
+
+    /// The same failure, where something was recorded before it and its message says so.
+    #[must_use]
+    pub(crate) fn recorded(self) -> Self {
+        Failure {
+            recorded: true,
+            ..self
         }
     }
 
@@ -171,18 +169,12 @@ impl Failure {
             Error::Cancelled => "interrupted".into(),
             _ => format!("{name}: {error}{}", Self::way_out(name, error)),
         };
-        Failure {
-            message,
-            exit_code: error.exit_code(),
-        }
+        Failure::new(Kind::of(error), message)
     }
 
     /// The same, below `what` it means for the model, which has a way out of its own.
     pub fn engine_on(name: &str, what: &str, error: &Error) -> Self {
-        Failure {
-            message: format!("{name}: {what}\n  {error}"),
-            exit_code: error.exit_code(),
-        }
+        Failure::new(Kind::of(error), format!("{name}: {what}\n  {error}"))
     }
 
     fn way_out(name: &str, error: &Error) -> String {
@@ -211,15 +203,18 @@ impl Failure {
 
     /// What the engine says about a value of the spec `name`, with its line and column.
     pub fn located<T>(name: &str, place: &Located<T>, error: &Error) -> Self {
-        Failure {
-            message: place.error(name, error.to_string()).to_string(),
-            exit_code: error.exit_code(),
-        }
+        let message = place.error(name, error.to_string()).to_string();
+        Failure::new(Kind::of(error), message)
     }
 
-    /// The process's exit code.
-    pub fn exit_code(&self) -> u8 {
-        self.exit_code
+    /// What went wrong, for programs.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether something was charged or recorded before, and stays so.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded
     }
 }
 
@@ -235,6 +230,8 @@ impl fmt::Display for Failure {
     }
 }
 
+impl std::error::Error for Failure {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +239,7 @@ mod tests {
     #[test]
     fn a_solver_that_gives_up_comes_with_a_way_out() {
         let failure = Failure::engine("s.toml", &Error::Numerical("no answer".into()));
-        assert_eq!(failure.exit_code(), 6);
+        assert_eq!(failure.kind(), Kind::Solver);
         let said = "s.toml: the solver failed: no answer\n  help: numbers of very different sizes";
         assert!(failure.to_string().starts_with(said), "{failure}");
     }
@@ -259,7 +256,7 @@ mod tests {
         let stalled = conveil::solve::Outcome::Failed("InsufficientProgress".into());
         let error = stalled.into_solution(&program, 1e-7).unwrap_err();
         let failure = Failure::engine("s.toml", &error);
-        assert_eq!(failure.exit_code(), 6);
+        assert_eq!(failure.kind(), Kind::Solver);
         let said = failure.to_string();
         assert!(said.contains("steps become too short"), "{said}");
         assert!(

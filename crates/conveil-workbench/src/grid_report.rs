@@ -13,10 +13,10 @@ use serde::Serialize;
 use crate::inputs::Inputs;
 
 /// The curator report of a power flow: the engine's, the prices at the loads, and what the epigraph adds to the cost.
-#[derive(Debug, Serialize)]
-pub struct GridReport<'r> {
+#[derive(Debug, Clone, Serialize)]
+pub struct GridReport {
     #[serde(flatten)]
-    report: &'r CuratorReport,
+    report: CuratorReport,
     /// The price of one more MWh at each private load.
     load_prices: Vec<(String, f64)>,
     /// Where the cost is released as "at most".
@@ -26,7 +26,7 @@ pub struct GridReport<'r> {
 }
 
 /// The released cost before noise, in its parts: at most = cost + epigraph gap + correction price.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct CostGap {
     at_most: f64,
     cost_of_the_mean_decision: f64,
@@ -36,11 +36,11 @@ struct CostGap {
     correction_price: f64,
 }
 
-impl<'r> GridReport<'r> {
-    pub fn new(inputs: &Inputs, opf: &Opf, decided: &Decided, report: &'r CuratorReport) -> Self {
+impl GridReport {
+    pub fn new(inputs: &Inputs, opf: &Opf, decided: &Decided, report: &CuratorReport) -> Self {
         let is_cost = inputs.spec.query.release == Release::Cost;
         GridReport {
-            report,
+            report: report.clone(),
             load_prices: opf.load_prices(decided),
             cost_gap: CostGap::new(opf, decided, report).filter(|_| is_cost),
             curvature_cost: curvature_cost(inputs, opf, decided),
@@ -88,7 +88,7 @@ fn curvature_cost(inputs: &Inputs, opf: &Opf, decided: &Decided) -> Option<f64> 
 /// Prices shown of a long list.
 const SHOWN: usize = 20;
 
-impl fmt::Display for GridReport<'_> {
+impl fmt::Display for GridReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{}", self.report)?;
         if let Some(gap) = &self.cost_gap {

@@ -6,17 +6,32 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod audit;
 pub mod check;
 mod conic;
+mod data;
 mod ellipsoid;
 pub mod failure;
 pub mod grid;
 mod grid_report;
 pub mod inputs;
+pub mod ledger;
 pub mod model;
+mod observer;
 pub mod outside;
+mod recipient;
 mod regression;
 mod regression_report;
+mod release;
 mod svm;
 pub mod svm_compare;
 pub mod wishes;
+mod workbench;
+
+pub use audit::{Findings, Judged, Probe, read_witness};
+pub use failure::{Failure, Kind};
+pub use model::Report;
+pub use observer::{Observer, Silent, Stage};
+pub use recipient::{Answer, Delivery, Recipient, Spent};
+pub use release::{Account, Releasing, Unreleased};
+pub use workbench::{Comparing, Comparison, Sweep, Text, Workbench};

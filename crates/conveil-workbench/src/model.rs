@@ -71,32 +71,32 @@ impl Model {
 }
 
 /// The curator's report in the words of its model.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
-pub enum Report<'r> {
+pub enum Report {
     /// The engine's own.
-    Plain(&'r CuratorReport),
+    Plain(Box<CuratorReport>),
     /// Of a regression.
-    Regression(Box<RegressionReport<'r>>),
+    Regression(Box<RegressionReport>),
     /// Of a power flow.
-    Grid(Box<GridReport<'r>>),
+    Grid(Box<GridReport>),
     /// Of a classifier.
-    Svm(Box<SvmReport<'r>>),
+    Svm(Box<SvmReport>),
     /// Of an ellipsoid.
-    Ellipsoid(Box<EllipsoidReport<'r>>),
+    Ellipsoid(Box<EllipsoidReport>),
 }
 
-impl<'r> Report<'r> {
+impl Report {
     /// The report of this decision.
     pub fn new(
         inputs: &Inputs,
         (model, theta): (&Model, &[f64]),
         plan: &Plan<'_>,
         decided: &Decided,
-        report: &'r CuratorReport,
+        report: &CuratorReport,
     ) -> Result<Self, Failure> {
         Ok(match model {
-            Model::Conic(_) => Report::Plain(report),
+            Model::Conic(_) => Report::Plain(Box::new(report.clone())),
             Model::Regression(model) => {
                 let report = RegressionReport::new(inputs, (model, theta), plan, decided, report)?;
                 Report::Regression(Box::new(report))
@@ -117,7 +117,7 @@ impl<'r> Report<'r> {
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Report::Plain(report) => report.fmt(f),

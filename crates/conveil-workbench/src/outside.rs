@@ -6,7 +6,7 @@ use conveil_text::spelling::{counted, quoted};
 use serde::Serialize;
 
 /// How many there are, and the first of them, in the column's own units.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Outside {
     #[serde(rename = "feature")]
     column: String,

@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::inputs::Inputs;
 
 /// Private, all of it.
-#[derive(Debug, Serialize)]
-pub struct RegressionReport<'r> {
+#[derive(Debug, Clone, Serialize)]
+pub struct RegressionReport {
     #[serde(flatten)]
-    report: &'r CuratorReport,
+    report: CuratorReport,
     /// Root mean squares of the residuals.
     rmse: RootMeanSquares,
     /// What would help, where the noise more than doubles them.
@@ -25,18 +25,18 @@ pub struct RegressionReport<'r> {
     of: String,
 }
 
-impl<'r> RegressionReport<'r> {
+impl RegressionReport {
     pub fn new(
         inputs: &Inputs,
         (model, theta): (&Regression, &[f64]),
         plan: &Plan<'_>,
         decided: &Decided,
-        report: &'r CuratorReport,
+        report: &CuratorReport,
     ) -> Result<Self, Failure> {
         let rmse = RootMeanSquares::new(model, plan, decided, theta)
             .map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
         Ok(RegressionReport {
-            report,
+            report: report.clone(),
             rmse,
             advice: advice(model, plan, &rmse),
             of: match model.response() {
@@ -129,7 +129,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-impl fmt::Display for RegressionReport<'_> {
+impl fmt::Display for RegressionReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{}", self.report)?;
         let RootMeanSquares {

@@ -1,6 +1,5 @@
 //! Model `svm`: the spec's features as a classifier, its records as a dataset, and what its curator should know.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -236,10 +235,10 @@ pub(crate) fn dataset(inputs: &Inputs, svm: &Svm) -> Result<(Vec<f64>, Vec<Strin
 }
 
 /// The curator report of a classifier: the engine's, how much of the hyperplane is noise, and how it scores.
-#[derive(Debug, Serialize)]
-pub struct SvmReport<'r> {
+#[derive(Debug, Clone, Serialize)]
+pub struct SvmReport {
     #[serde(flatten)]
-    report: Cow<'r, CuratorReport>,
+    report: CuratorReport,
     /// What lies outside the public bounds, by feature.
     outside_bounds: Vec<Outside>,
     /// The expected length of the noise over that of the hyperplane; none where every weight is 0.
@@ -253,7 +252,7 @@ pub struct SvmReport<'r> {
 }
 
 /// A score as documents hold it: in percent, like everything that is called accuracy or majority there.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Percent {
     records: usize,
     accuracy: f64,
@@ -271,7 +270,7 @@ impl From<Score> for Percent {
 }
 
 /// How hyperplanes score on one file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct FileScore {
     file: String,
     /// Of the mean hyperplane, before noise.
@@ -292,24 +291,24 @@ const SEED: u64 = 0x5C0E;
 /// Records scored in each draw, at most.
 const SCORED: usize = 2_000;
 
-impl<'r> SvmReport<'r> {
+impl SvmReport {
     pub(crate) fn new(
         inputs: &Inputs,
         svm: &Svm,
         plan: &Plan<'_>,
         decided: &Decided,
-        report: &'r CuratorReport,
+        report: &CuratorReport,
     ) -> Result<Self, Failure> {
         let ratio = noise_ratio(plan, decided);
         let (mut scores, mut remarks, mut outside_bounds) = (Vec::new(), Vec::new(), Vec::new());
-        let mut report = Cow::Borrowed(report);
+        let mut report = report.clone();
         if let Some(files) = &inputs.spec.private.records {
             let training = Labelled::open(inputs, &files.data, "data")?;
             remarks = training.remarks(svm);
             outside_bounds = training.outside(svm);
             if !report.clipped.is_empty() {
                 // The engine knows scaled features times labels; the curator, the file.
-                report.to_mut().clipped = training.clipped(svm);
+                report.clipped = training.clipped(svm);
             }
             scores.push(score(svm, plan, decided, training)?);
             if let Some(test) = &files.test {
@@ -405,7 +404,7 @@ pub(crate) fn accuracies(
     Ok((scored(weights, usize::MAX)?, Accuracy::over(&found)))
 }
 
-impl fmt::Display for SvmReport<'_> {
+impl fmt::Display for SvmReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{}", self.report)?;
         match (self.noise_over_weights, &self.advice) {

@@ -1,0 +1,149 @@
+//! Where the documents of a release go.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::path::PathBuf;
+
+use conveil_release::{Card, Decision, Released};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::model::Report;
+
+/// Takes the documents of a release: the public card, and the private decision and report where they were asked for.
+///
+/// The workbench calls [`prepare`](Recipient::prepare) once and [`ready`](Recipient::ready) before each charge; an error
+/// there means that nothing is charged. After the charge, the solve and the draw it calls
+/// [`deliver`](Recipient::deliver) once for each row.
+pub trait Recipient {
+    /// Makes room for the documents of these rows, before anything is charged. Rows are counted from 1; more than one is a
+    /// series.
+    fn prepare(&mut self, rows: &[usize]) -> Result<(), Failure> {
+        let _ = rows;
+        Ok(())
+    }
+
+    /// The last look before a charge: whether a card would still arrive.
+    fn ready(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Takes the documents of one row. Its budget is spent: what cannot reach its place should be kept elsewhere. Take the
+    /// decision first, then the report, then the card: an answer without its decision helps nobody.
+    ///
+    /// After an error the caller of the release gets the documents back, and further rows are not released.
+    fn deliver(&mut self, delivery: &Delivery<'_>) -> Result<(), Failure>;
+}
+
+/// Keeps the answers.
+impl Recipient for Vec<Answer> {
+    fn deliver(&mut self, delivery: &Delivery<'_>) -> Result<(), Failure> {
+        self.push(delivery.to_answer());
+        Ok(())
+    }
+}
+
+/// The documents of one row, as plain values. All but the card are private.
+#[derive(Debug, Serialize)]
+pub struct Answer {
+    /// The row, counted from 1.
+    pub row: usize,
+    /// The public card.
+    pub card: Card,
+    /// What carries the released number out, where it was asked for: private.
+    pub decision: Option<Decision>,
+    /// The curator's report, where it was asked for and made: private.
+    pub report: Option<Report>,
+}
+
+/// What a row has cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spent {
+    /// A charge to a ledger.
+    Charge {
+        /// The ledger's file.
+        ledger: PathBuf,
+        /// The charged dataset.
+        dataset: String,
+        /// The number of the charge.
+        charge: u64,
+    },
+    /// Released without a ledger: the attempt counts, and nothing keeps count.
+    WithoutLedger,
+    /// Nothing: the run is not private.
+    Nothing,
+}
+
+/// What a charge says of itself where something fails after it; empty where nothing is charged.
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Spent::Charge {
+                dataset, charge, ..
+            } => write!(
+                f,
+                "the budget stays spent (charge {charge} of dataset {dataset:?})"
+            ),
+            Spent::WithoutLedger => write!(f, "the attempt counts as a release"),
+            Spent::Nothing => Ok(()),
+        }
+    }
+}
+
+/// The documents of one row on their way to the recipient.
+pub struct Delivery<'d> {
+    pub(crate) row: usize,
+    pub(crate) spent: Spent,
+    pub(crate) released: &'d Released,
+    pub(crate) with_decision: bool,
+    pub(crate) make_report: &'d dyn Fn() -> Option<Report>,
+    pub(crate) report: OnceCell<Option<Report>>,
+}
+
+impl Delivery<'_> {
+    /// The row, counted from 1.
+    pub fn row(&self) -> usize {
+        self.row
+    }
+
+    /// What it has cost.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// The public card.
+    pub fn card(&self) -> &Card {
+        self.released.card()
+    }
+
+    /// The private decision that carries the answer out, where it was asked for.
+    pub fn decision(&self) -> Option<&Decision> {
+        self.released.decision().filter(|_| self.with_decision)
+    }
+
+    /// The private report, where it was asked for and can be made. It is made at the first call, and the observer is warned
+    /// of what the curator should know.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.get_or_init(|| (self.make_report)()).as_ref()
+    }
+
+    /// All documents as plain values.
+    pub fn to_answer(&self) -> Answer {
+        Answer {
+            row: self.row,
+            card: self.card().clone(),
+            decision: self.decision().cloned(),
+            report: self.report().cloned(),
+        }
+    }
+
+    /// The same, with the report only if it was made.
+    pub(crate) fn into_answer(self) -> Answer {
+        Answer {
+            row: self.row,
+            card: self.card().clone(),
+            decision: self.decision().cloned(),
+            report: self.report.into_inner().flatten(),
+        }
+    }
+}

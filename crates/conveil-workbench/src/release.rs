@@ -1,0 +1,603 @@
+//! The release: the only verb that lets anything out, and that is the card.
+//!
+//! The order is that of M7: everything public first (spec, plan, recipient, ledger), then the charge, and only then the
+//! private values. What fails after the charge leaves it spent, and says so. Files of demands and records are read before
+//! the charge, because their rows are counted: one that cannot be read is no dataset. A series is one release after the
+//! other; one that the spec declares is charged whole before the first.
+
+use std::cell::OnceCell;
+use std::fmt;
+
+use conveil::plan::Plan;
+use conveil::solve::Cancel;
+use conveil_read::spec::{Adjacency, Sensitivity, Strategy};
+use conveil_release::ledger::{
+    self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Part, Settings,
+};
+use conveil_release::{Charged, Released, Stating, charge_series, charge_stating, not_private};
+
+use crate::data;
+use crate::failure::Failure;
+use crate::grid;
+use crate::inputs::Inputs;
+use crate::model::{self, Datasets, Report};
+use crate::observer::{Observer, Stage, staged};
+use crate::recipient::{Answer, Delivery, Recipient, Spent};
+use crate::wishes;
+use crate::workbench::Workbench;
+
+/// What [`Workbench::release`] does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Releasing {
+    /// One dataset of a series, counted from 1; all where none is named, one answer and one charge each.
+    pub row: Option<usize>,
+    /// Hand over the private decision beside the card.
+    pub decision: bool,
+    /// Hand over the private report beside the card; it costs a second solve.
+    pub report: bool,
+    /// Who keeps count.
+    pub account: Account,
+}
+
+/// Who keeps count of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Account {
+    /// The ledger that the spec names.
+    #[default]
+    Ledger,
+    /// Nobody, and the card says so. The spec must name no ledger.
+    WithoutLedger,
+    /// Nobody, because the run is **not private** (paper mode, or noise from a seed), and the card says so.
+    NotPrivate {
+        /// The seed of the noise, for a study that must repeat.
+        seed: Option<u64>,
+    },
+}
+
+/// Why a release failed, and what was drawn and charged but did not reach its recipient.
+#[derive(Debug)]
+pub struct Unreleased {
+    /// Why.
+    pub failure: Failure,
+    /// The documents of the failed row, where its noise was drawn: its budget is spent, so deliver them in another way. What
+    /// the recipient took of them before it failed, it knows.
+    pub answer: Option<Box<Answer>>,
+}
+
+impl Unreleased {
+    fn told(self, tell: impl FnOnce(Failure) -> Failure) -> Self {
+        Unreleased {
+            failure: tell(self.failure),
+            ..self
+        }
+    }
+}
+
+impl From<Failure> for Unreleased {
+    fn from(failure: Failure) -> Self {
+        Unreleased {
+            failure,
+            answer: None,
+        }
+    }
+}
+
+impl From<Unreleased> for Failure {
+    fn from(unreleased: Unreleased) -> Self {
+        unreleased.failure
+    }
+}
+
+impl fmt::Display for Unreleased {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.failure.fmt(f)
+    }
+}
+
+impl std::error::Error for Unreleased {}
+
+impl Workbench {
+    /// Charges the ledger, solves on the private data, draws the noise once and hands the documents to the recipient, row
+    /// by row. Only the card is public.
+    ///
+    /// # Guarantee
+    /// Nothing is charged before the spec, the plan, the data files and the recipient are known to be in order, and no
+    /// private value reaches the solver before the charge. What was charged stays charged whatever happens then. Tests:
+    /// `a_recipient_that_is_not_ready_costs_nothing`, `a_failed_solve_stays_charged`,
+    /// `what_cannot_be_delivered_stays_charged_and_comes_back`.
+    pub fn release(
+        &self,
+        releasing: &Releasing,
+        recipient: &mut dyn Recipient,
+        observer: &dyn Observer,
+    ) -> Result<(), Unreleased> {
+        self.refuse_decision(releasing)?;
+        let road = Road {
+            bench: self,
+            releasing,
+            observer,
+        };
+        match releasing.account {
+            Account::NotPrivate { seed } => road.study(seed, recipient),
+            Account::Ledger | Account::WithoutLedger => road.release(recipient),
+        }
+    }
+
+    /// Noise on the answer has no decision to write.
+    fn refuse_decision(&self, releasing: &Releasing) -> Result<(), Failure> {
+        let strategy = &self.inputs.spec.feasibility.strategy;
+        if !releasing.decision || strategy.value == Strategy::Program {
+            return Ok(());
+        }
+        let error = strategy.error(
+            self.name(),
+            "`--decision` needs strategy `program`: here the noise is on the answer, and no decision carries it",
+        );
+        Err(error.with_help("the card has the whole answer").into())
+    }
+
+    /// Parts are for claims about all pairs, and for neighbours that differ in one part.
+    fn refuse_part(&self) -> Result<(), Failure> {
+        let (spec, name) = (&self.inputs.spec, self.name());
+        let Some(part) = spec.ledger.as_ref().and_then(|ledger| ledger.part.as_ref()) else {
+            return Ok(());
+        };
+        if matches!(spec.privacy.sensitivity.value, Sensitivity::Sampled { .. }) {
+            let error = part.error(
+                name,
+                "`part` does not go with a sampled sensitivity, whose claim leaves out pairs",
+            );
+            let help = "remove `part`, or use a certificate or a declared bound";
+            return Err(error.with_help(help).into());
+        }
+        let kind = match spec.private.adjacency.value {
+            Adjacency::OneEntry { .. } | Adjacency::OneRecord { .. } => return Ok(()),
+            Adjacency::L1 { .. } => "l1",
+            Adjacency::L2 { .. } => "l2",
+            Adjacency::Universe => "universe",
+        };
+        let error = part.error(
+            name,
+            format!(
+                "`part` does not go with adjacency `{kind}`, whose neighbours differ in several parts at once"
+            ),
+        );
+        let help = "remove `part`, or use adjacency `one-entry` or `one-record`";
+        Err(error.with_help(help).into())
+    }
+
+    /// A declared series is charged and released whole.
+    fn refuse_row_of_series(&self, row: Option<usize>) -> Result<(), Failure> {
+        let section = self.inputs.spec.ledger.as_ref();
+        let (Some(series), Some(_)) = (section.and_then(|s| s.series.as_ref()), row) else {
+            return Ok(());
+        };
+        let error = series.error(
+            self.name(),
+            "`--row` does not go with `series`: a declared series is released in one run, whole",
+        );
+        let help = "leave out `--row`; or remove `series`, and each release is charged by itself";
+        Err(error.with_help(help).into())
+    }
+}
+
+/// The road of one release.
+#[derive(Clone, Copy)]
+struct Road<'r> {
+    bench: &'r Workbench,
+    releasing: &'r Releasing,
+    observer: &'r dyn Observer,
+}
+
+impl Road<'_> {
+    fn release(&self, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
+        let (bench, observer) = (self.bench, self.observer);
+        let cancel = observer.cancel();
+        grid::refuse_public_demands(&bench.inputs)?;
+        bench.refuse_part()?;
+        bench.refuse_row_of_series(self.releasing.row)?;
+        let mut book = Book::open(self.releasing, &bench.inputs, &cancel)?;
+        let plan = bench.planned(observer)?;
+        let series = Series::open(self)?;
+        recipient.prepare(&series.rows)?;
+        let mut declared = self
+            .charge_declared(&plan, &series, &mut book, recipient)?
+            .into_iter();
+        for (done, &row) in series.rows.iter().enumerate() {
+            let charged = declared.next();
+            // What is charged already is not charged again: only an interruption stops it.
+            let go_on = match &charged {
+                None => self.ready(recipient),
+                Some(charged) if cancel.is_raised() => {
+                    let failure = bench.engine(&conveil::Error::Cancelled);
+                    Err(failure.after(&format!(
+                        "the budget stays spent for the whole series (charge {} of dataset {:?})",
+                        charged.receipt().id(),
+                        charged.receipt().dataset()
+                    )))
+                }
+                Some(_) => Ok(()),
+            };
+            go_on
+                .map_err(Unreleased::from)
+                .and_then(|()| self.release_row(row, &plan, charged, &series, &mut book, recipient))
+                .map_err(|unreleased| series.unreleased(done, row, unreleased))?;
+        }
+        Ok(())
+    }
+
+    /// The last look before a charge: whether anybody still waits for the card.
+    fn ready(&self, recipient: &mut dyn Recipient) -> Result<(), Failure> {
+        if self.observer.cancel().is_raised() {
+            return Err(Failure::interrupted());
+        }
+        recipient.ready()
+    }
+
+    /// The releases of a series that the spec declares, charged whole; none where it declares none.
+    fn charge_declared<'p, 'm>(
+        &self,
+        plan: &'p Plan<'m>,
+        series: &Series<'_>,
+        book: &mut Book,
+        recipient: &mut dyn Recipient,
+    ) -> Result<Vec<Charged<'p, 'm>>, Failure> {
+        let section = self.bench.inputs.spec.ledger.as_ref();
+        let Some(declared) = section.and_then(|section| section.series.as_ref()) else {
+            return Ok(Vec::new());
+        };
+        let (name, rows) = (self.bench.name(), series.rows.len());
+        if declared.value.count != rows {
+            let count = declared.value.count;
+            let error = declared.error(
+                name,
+                format!("a series of {count} releases is declared, and this run has {rows}"),
+            );
+            let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself";
+            return Err(error.with_help(help).into());
+        }
+        self.ready(recipient)?;
+        staged(self.observer, Stage::Charge, || {
+            let dataset = book.dataset(plan)?;
+            let stating = stating(&self.bench.inputs, None)?;
+            let (plans, delta) = (vec![plan; rows], declared.value.delta);
+            charge_series(&plans, delta, &stating, book.charges(), &dataset)
+                .map_err(|error| Failure::release(name, &error))
+        })
+    }
+
+    /// One charge, one answer; of a declared series the charge was made before.
+    fn release_row<'p, 'm>(
+        &self,
+        row: usize,
+        plan: &'p Plan<'m>,
+        declared: Option<Charged<'p, 'm>>,
+        series: &Series<'_>,
+        book: &mut Book,
+        recipient: &mut dyn Recipient,
+    ) -> Result<(), Unreleased> {
+        let charged = match declared {
+            Some(charged) => charged,
+            None => staged(self.observer, Stage::Charge, || {
+                let dataset = book.dataset(plan)?;
+                let stating = stating(&self.bench.inputs, Some(row))?;
+                charge_stating(plan, &stating, book.charges(), &dataset)
+                    .map_err(|error| Failure::release(self.bench.name(), &error))
+            })?,
+        };
+        let charged = match self.releasing.report {
+            true => charged,
+            false => charged.without_report(),
+        };
+        let spent = book.spent(&charged);
+        let rest = || {
+            let theta = series.theta(row)?;
+            let released = staged(self.observer, Stage::SolveAndDraw, || {
+                charged.release(&theta)
+            });
+            let released = released.map_err(|error| series.failure(&theta, &error))?;
+            let drawn = Drawn {
+                row,
+                plan,
+                theta: &theta,
+                released: &released,
+                spent: spent.clone(),
+            };
+            series.hand_over(&drawn, recipient)
+        };
+        rest().map_err(|unreleased: Unreleased| unreleased.told(|f| f.after(&spent.to_string())))
+    }
+
+    /// What is not private: paper mode, or noise from a seed. It charges nothing.
+    fn study(&self, seed: Option<u64>, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
+        let series = Series::open(self)?;
+        recipient.prepare(&series.rows)?;
+        for (done, &row) in series.rows.iter().enumerate() {
+            // Further rows have noise of their own.
+            let seed = seed.map(|seed| seed.wrapping_add(done as u64));
+            self.study_row(row, seed, &series, recipient)
+                .map_err(|unreleased| series.unreleased(done, row, unreleased))?;
+        }
+        Ok(())
+    }
+
+    fn study_row(
+        &self,
+        row: usize,
+        seed: Option<u64>,
+        series: &Series<'_>,
+        recipient: &mut dyn Recipient,
+    ) -> Result<(), Unreleased> {
+        let (bench, observer) = (self.bench, self.observer);
+        let theta = series.theta(row)?;
+        let plan = match wishes::is_calibrated_as_in_the_paper(&bench.inputs.spec) {
+            true => bench.paper_mode(&theta, observer)?,
+            false => bench.planned(observer)?,
+        };
+        let released = staged(observer, Stage::SolveAndDraw, || {
+            not_private(&plan, &theta, seed)
+        });
+        let released = released.map_err(|error| series.failure(&theta, &error))?;
+        let drawn = Drawn {
+            row,
+            plan: &plan,
+            theta: &theta,
+            released: &released,
+            spent: Spent::Nothing,
+        };
+        series.hand_over(&drawn, recipient)
+    }
+}
+
+/// One row whose noise is drawn. Private.
+struct Drawn<'d> {
+    row: usize,
+    plan: &'d Plan<'d>,
+    theta: &'d [f64],
+    released: &'d Released,
+    spent: Spent,
+}
+
+/// The datasets to release, one after the other: all rows of a series, or the one that was asked for.
+struct Series<'s> {
+    bench: &'s Workbench,
+    releasing: &'s Releasing,
+    observer: &'s dyn Observer,
+    datasets: Datasets<'s>,
+    rows: Vec<usize>,
+}
+
+impl<'s> Series<'s> {
+    fn open(road: &Road<'s>) -> Result<Self, Failure> {
+        let Road {
+            bench,
+            releasing,
+            observer,
+        } = *road;
+        let datasets = Datasets::open(&bench.inputs, &bench.model)?;
+        let rows = match releasing.row {
+            None => (1..=datasets.count()).collect(),
+            Some(row) => {
+                datasets.require(row)?;
+                vec![row]
+            }
+        };
+        data::note(&bench.inputs, &bench.model, &datasets, observer);
+        Ok(Series {
+            bench,
+            releasing,
+            observer,
+            datasets,
+            rows,
+        })
+    }
+
+    fn is_long(&self) -> bool {
+        self.rows.len() > 1
+    }
+
+    fn theta(&self, row: usize) -> Result<Vec<f64>, Failure> {
+        let Workbench { inputs, model } = self.bench;
+        data::row_of(&self.datasets, row, inputs, model, self.observer)
+    }
+
+    fn hand_over(
+        &self,
+        drawn: &Drawn<'_>,
+        recipient: &mut dyn Recipient,
+    ) -> Result<(), Unreleased> {
+        let delivery = Delivery {
+            row: drawn.row,
+            spent: drawn.spent.clone(),
+            released: drawn.released,
+            with_decision: self.releasing.decision,
+            make_report: &|| {
+                let report = self.report(drawn);
+                self.warn(drawn);
+                report
+            },
+            report: OnceCell::new(),
+        };
+        match recipient.deliver(&delivery) {
+            Ok(()) => {
+                // The curator is warned whether or not the recipient has taken the report.
+                delivery.report();
+                Ok(())
+            }
+            Err(failure) => Err(Unreleased {
+                failure,
+                answer: Some(Box::new(delivery.into_answer())),
+            }),
+        }
+    }
+
+    /// The curator's report where it is wanted. Whether there is a card must not hang on it.
+    fn report(&self, drawn: &Drawn<'_>) -> Option<Report> {
+        if !self.releasing.report {
+            return None;
+        }
+        let made = drawn.released.report().map(|report| {
+            let Workbench { inputs, model } = self.bench;
+            let of = (model, drawn.theta);
+            Report::new(inputs, of, drawn.plan, drawn.released.decided(), report)
+        });
+        let warning = match made {
+            Some(Ok(report)) => return Some(report),
+            Some(Err(failure)) => format!("no curator report could be made of it: {failure}"),
+            None => "no curator report could be made of it".into(),
+        };
+        self.observer.warning(&warning);
+        None
+    }
+
+    /// What the curator should be warned of.
+    fn warn(&self, drawn: &Drawn<'_>) {
+        let Workbench { inputs, model } = self.bench;
+        let of = (model, drawn.theta);
+        let warning = model::warning(inputs, of, drawn.plan, drawn.released.decided());
+        if let Some(warning) = warning {
+            self.observer.warning(&match self.is_long() {
+                true => format!("row {}: {warning}", drawn.row),
+                false => warning,
+            });
+        }
+    }
+
+    /// What a release says about these data, for the curator.
+    fn failure(&self, theta: &[f64], error: &conveil_release::Error) -> Failure {
+        match error {
+            conveil_release::Error::Engine(error) => self.bench.engine_on(theta, error),
+            other => Failure::release(self.bench.name(), other),
+        }
+    }
+
+    /// In a series, a failure says how far it came.
+    fn unreleased(&self, done: usize, row: usize, unreleased: Unreleased) -> Unreleased {
+        if !self.is_long() {
+            return unreleased;
+        }
+        let before = match done {
+            0 => "nothing was released".into(),
+            1 => "1 answer was released before it".into(),
+            _ => format!("{done} answers were released before it"),
+        };
+        unreleased.told(|failure| failure.of_row(row, &before))
+    }
+}
+
+/// What the spec states beside the plan; `{row}` in the part is this row, or is left for the series to fill.
+fn stating(inputs: &Inputs, row: Option<usize>) -> Result<Stating, Failure> {
+    let Some(section) = &inputs.spec.ledger else {
+        return Ok(Stating::default());
+    };
+    let part = section.part.as_ref().map(|part| {
+        let name = match row {
+            Some(row) => part.value.replace("{row}", &row.to_string()),
+            None => part.value.clone(),
+        };
+        let made = match section.part_moves {
+            true => Part::that_records_may_leave(&name),
+            false => Part::fixed(&name),
+        };
+        made.map_err(|error| Failure::from(part.error(&inputs.spec_name, error.to_string())))
+    });
+    Ok(Stating {
+        part: part.transpose()?,
+        planned: section.planned,
+    })
+}
+
+/// Where the release is charged.
+enum Book {
+    /// The spec's `[ledger]`.
+    File { ledger: Ledger, dataset: String },
+    /// Nowhere.
+    None(NotDurable),
+}
+
+impl Book {
+    fn open(releasing: &Releasing, inputs: &Inputs, cancel: &Cancel) -> Result<Book, Failure> {
+        let name = &inputs.spec_name;
+        let without_ledger = releasing.account == Account::WithoutLedger;
+        let Some(section) = &inputs.spec.ledger else {
+            if without_ledger {
+                return Ok(Book::None(NotDurable::default()));
+            }
+            return Err(Failure::input(format!(
+                "{name}: a release is charged to a ledger, and the spec has none\n  help: `conveil ledger init ledger.db --dataset NAME --epsilon E --spec {name}` makes one; then add\n    [ledger]\n    file = \"ledger.db\"\n    dataset = \"NAME\"\n  or state `--no-ledger`, and the card will say that nothing keeps count"
+            )));
+        };
+        if without_ledger {
+            let error = section.file.error(
+                name,
+                "the spec has a ledger, and `--no-ledger` passes it by",
+            );
+            return Err(error.with_help("leave out one of the two").into());
+        }
+        let file = inputs.folder.join(section.file.value.as_str());
+        let settings = Settings {
+            cancel: cancel.clone(),
+            ..Settings::default()
+        };
+        let failed = |error: ledger::Error| section_failure(inputs, &error);
+        let ledger = Ledger::open_with(file, &settings).map_err(failed)?;
+        let dataset = section.dataset.value.to_string();
+        // Said before the plan is made, which may take long.
+        ledger.account(&dataset).map_err(failed)?;
+        Ok(Book::File { ledger, dataset })
+    }
+
+    /// The dataset to charge; without a ledger, one with just this budget.
+    fn dataset(&mut self, plan: &Plan<'_>) -> Result<String, Failure> {
+        const NAMELESS: &str = "without a ledger";
+        match self {
+            Book::File { dataset, .. } => Ok(dataset.clone()),
+            Book::None(memory) => {
+                *memory = NotDurable::default();
+                let privacy = plan.guarantee().privacy();
+                let (epsilon, delta) = (privacy.epsilon(), privacy.delta());
+                Neighbourhood::of(plan)
+                    .and_then(|between| Budget::new(epsilon, delta, &between))
+                    .and_then(|budget| memory.init(NAMELESS, &budget))
+                    .map_err(|error| Failure::ledger(&error))?;
+                Ok(NAMELESS.into())
+            }
+        }
+    }
+
+    fn spent(&self, charged: &Charged<'_, '_>) -> Spent {
+        match self {
+            Book::File { ledger, .. } => Spent::Charge {
+                ledger: ledger.file().into(),
+                dataset: charged.receipt().dataset().into(),
+                charge: charged.receipt().id(),
+            },
+            Book::None(_) => Spent::WithoutLedger,
+        }
+    }
+
+    fn charges(&mut self) -> &mut dyn Charges {
+        match self {
+            Book::File { ledger, .. } => ledger,
+            Book::None(memory) => memory,
+        }
+    }
+}
+
+/// What the ledger of the spec says, and the way out.
+fn section_failure(inputs: &Inputs, error: &ledger::Error) -> Failure {
+    let Some(section) = &inputs.spec.ledger else {
+        return Failure::ledger(error);
+    };
+    let (file, dataset) = (&section.file.value, &section.dataset.value);
+    let init = format!(
+        "`conveil ledger init {file} --dataset {dataset} --epsilon E --spec {}` gives the dataset its budget, once",
+        inputs.spec_name
+    );
+    let (place, found) = match error {
+        ledger::Error::Missing { .. } => (&section.file, error.to_string()),
+        ledger::Error::UnknownDataset { .. } => (&section.dataset, error.to_string()),
+        _ => return Failure::ledger(error),
+    };
+    place.error(&inputs.spec_name, found).with_help(init).into()
+}
