@@ -1,34 +1,92 @@
-//! What every front end of Conveil sits on: a spec file in, plain values out. No printing, no terminal.
+//! What every front end of Conveil sits on: a spec in, plain values out.
 //!
-//! One straight road: [`inputs`] reads the spec and its problem or network, [`model`] turns them into the public map θ ↦ program
-//! and, separately, the private datasets, [`wishes`] into what is asked of the engine. [`check`] takes the public half of that
-//! road only.
+//! A [`Workbench`] is a spec, opened: the public model, what is asked of it, and where its private data are. Its verbs
+//! return values that serialise (the JSON of the command line) and display (its text). There is no terminal, no printing
+//! and no exit code here: an [`Observer`] hears notes, warnings and progress and may interrupt; a [`Recipient`] takes the
+//! documents of a release; a [`Failure`] has a message for people and a [`Kind`] for programs. Nothing is global: several
+//! workbenches work at once, and one can be shared between threads.
+//!
+//! ```
+//! use conveil_workbench::{Account, Answer, Releasing, Silent, Text, Workbench};
+//!
+//! // min 1.5 x  s.t.  l ≤ x ≤ 160, the lower limit l = 100 is private.
+//! let problem = r#"{
+//!     "P": {"m": 1, "n": 1, "colptr": [0, 0], "rowval": [], "nzval": []},
+//!     "q": [1.5],
+//!     "A": {"m": 2, "n": 1, "colptr": [0, 2], "rowval": [0, 1], "nzval": [-1.0, 1.0]},
+//!     "b": [-100.0, 160.0],
+//!     "cones": [{"NonnegativeConeT": 2}]
+//! }"#;
+//! let spec = r#"
+//!     version = 1
+//!     [problem]
+//!     model = "conic"
+//!     file = "scalar.json"
+//!     [[problem.variable]]
+//!     name = "x"
+//!     stage = "decision"
+//!     [private]
+//!     adjacency = { kind = "one-entry", alpha = 1.0 }
+//!     [[private.parameter]]
+//!     name = "l"
+//!     at = [{ in = "b", row = 0, coef = -1.0 }]
+//!     [query]
+//!     release = "cost"
+//!     [privacy]
+//!     mechanism = "laplace"
+//!     epsilon = 1.0
+//!     sensitivity = { by = "declared", per_alpha = 1.5, reason = "x follows l one to one, and the cost is 1.5 x" }
+//!     [feasibility]
+//!     eta = 0.01
+//! "#;
+//! let bench = Workbench::from_texts(
+//!     Text { name: "scalar.toml", text: spec },
+//!     Text { name: "scalar.json", text: problem },
+//! )?;
+//!
+//! let check = bench.check(&Silent)?; // public: l is not even looked up
+//! assert!(check.to_string().contains("1-differentially private"));
+//! let report = bench.solve(None, &Silent)?; // private, the curator's
+//! println!("{report}");
+//!
+//! // The release: charged, solved, drawn once. This spec names no ledger, and the card says so.
+//! let releasing = Releasing { account: Account::WithoutLedger, decision: true, ..Releasing::default() };
+//! let mut answers: Vec<Answer> = Vec::new();
+//! bench.release(&releasing, &mut answers, &Silent)?;
+//! println!("{}", answers[0].card); // the only public document
+//! assert!(answers[0].decision.is_some()); // private: the x that has the released cost
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The road inside: `inputs` reads the spec and its problem or network, `model` turns them into the public map
+//! θ ↦ program and, separately, the private datasets, `wishes` into what is asked of the engine. [`ledger`] keeps budgets.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod audit;
-pub mod check;
+mod check;
 mod conic;
 mod data;
 mod ellipsoid;
 pub mod failure;
-pub mod grid;
+mod grid;
 mod grid_report;
 pub mod inputs;
 pub mod ledger;
-pub mod model;
+mod model;
 mod observer;
-pub mod outside;
+mod outside;
 mod recipient;
 mod regression;
 mod regression_report;
 mod release;
 mod svm;
-pub mod svm_compare;
-pub mod wishes;
+mod svm_compare;
+mod wishes;
 mod workbench;
 
 pub use audit::{Findings, Judged, Probe, read_witness};
+pub use check::Check;
 pub use failure::{Failure, Kind};
 pub use model::Report;
 pub use observer::{Observer, Silent, Stage};
