@@ -19,7 +19,7 @@ fn main() {
     );
     let octagon = builtin().swap_remove(0);
     let offsets = octagon.offsets.clone();
-    for method in [Choice::MassBox, Choice::SafeBox] {
+    for method in [Choice::MASS_BOX, Choice::SAFE_BOX] {
         for determinant in [Determinant::AtTheMean, Determinant::WithNoise] {
             let model = Ellipsoid::inside(octagon.normals.clone()).determinant(determinant);
             line(
@@ -40,7 +40,7 @@ fn main() {
             model,
             &offsets,
             0.02,
-            Choice::SafeBox,
+            Choice::SAFE_BOX,
             Determinant::AtTheMean,
         );
     }

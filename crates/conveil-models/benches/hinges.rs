@@ -42,7 +42,7 @@ fn plan(svm: &Svm) -> Plan<'_> {
         .privacy(Privacy::gaussian(1.0, 1e-4))
         .sensitivity(Request::RegularisedErm)
         // The method that the cone program can be written out for.
-        .feasibility(Feasibility::each(ETA).method(Choice::RowByRow(None)));
+        .feasibility(Feasibility::each(ETA).method(Choice::ROW_BY_ROW));
     Plan::new(svm, ask).expect("a plan")
 }
 

@@ -73,7 +73,7 @@ fn every_method_keeps_the_ellipsoid_inside_as_often_as_promised() {
     let draws = 100_000;
     for (polytope, sensitivity) in builtin().iter().zip([0.05, 0.04]) {
         let model = model(polytope);
-        for method in [Choice::MassBox, Choice::SafeBox, Choice::SampledBox] {
+        for method in [Choice::MASS_BOX, Choice::SAFE_BOX, Choice::SAMPLED_BOX] {
             let plan = plan(&model, sensitivity, wish(method));
             let found = decided(&plan, &polytope.offsets);
             let kept = kept(&model, &polytope.offsets, &found.answer, &plan, draws);
@@ -82,7 +82,7 @@ fn every_method_keeps_the_ellipsoid_inside_as_often_as_promised() {
             assert!(high >= 1.0 - ETA, "{} {method:?}: {kept}", polytope.name);
         }
         // The same noise around the deterministic ellipsoid fails the test that the others pass.
-        let plan = plan(&model, sensitivity, wish(Choice::MassBox));
+        let plan = plan(&model, sensitivity, wish(Choice::MASS_BOX));
         let program = model.at(&polytope.offsets).unwrap();
         let bare = solve_checked(&program, plan.released().settings()).unwrap();
         let answer = &bare.x[..model.answer_len()];
@@ -96,7 +96,7 @@ fn every_method_keeps_the_ellipsoid_inside_as_often_as_promised() {
 fn the_scenario_method_serves_the_octagon() {
     let octagon = &builtin()[0];
     let model = model(octagon);
-    let plan = plan(&model, 0.05, wish(Choice::Scenario));
+    let plan = plan(&model, 0.05, wish(Choice::SCENARIO));
     let found = decided(&plan, &octagon.offsets);
     let kept = kept(&model, &octagon.offsets, &found.answer, &plan, 10_000);
     let (_, high) = clopper_pearson(kept, 10_000, 2e-6).unwrap();
@@ -128,7 +128,7 @@ fn the_safe_box_lies_inside_the_box_of_vertices() {
             }
             model.inscribed(&found.answer).unwrap().volume()
         };
-        let (vertices, safe) = (volume(Choice::MassBox), volume(Choice::SafeBox));
+        let (vertices, safe) = (volume(Choice::MASS_BOX), volume(Choice::SAFE_BOX));
         assert!(safe <= vertices * (1.0 + 1e-6));
         // The bound is not hollow: it gives away less than a fifth of the volume.
         assert!(
@@ -144,7 +144,7 @@ fn six_dimensions_work_with_the_safe_box_and_are_refused_at_vertices() {
     let polytope = cut_box(6);
     let model = model(&polytope);
     assert_eq!(model.answer_len(), 27);
-    let plan = plan(&model, 0.02, wish(Choice::SafeBox));
+    let plan = plan(&model, 0.02, wish(Choice::SAFE_BOX));
     let found = decided(&plan, &polytope.offsets);
     let draws = 10_000;
     let kept = kept(&model, &polytope.offsets, &found.answer, &plan, draws);
@@ -154,7 +154,7 @@ fn six_dimensions_work_with_the_safe_box_and_are_refused_at_vertices() {
         .adjacency(Adjacency::Universe)
         .privacy(Privacy::gaussian(1.0, 0.1))
         .declared(0.02, "a study")
-        .feasibility(wish(Choice::MassBox));
+        .feasibility(wish(Choice::MASS_BOX));
     let refusal = Plan::new(&model, ask).map(|_| ()).unwrap_err().to_string();
     assert_eq!(
         refusal,
@@ -173,7 +173,7 @@ fn both_places_of_the_determinant_do_what_they_say() {
             .form(form)
             .build()
             .unwrap();
-        let plan = plan(&model, 0.05, wish(Choice::MassBox));
+        let plan = plan(&model, 0.05, wish(Choice::MASS_BOX));
         let found = decided(&plan, &octagon.offsets);
         let ends = plan.released().design().boxes()[0];
         let size = -found.objective;
@@ -220,7 +220,7 @@ fn the_determinant_under_noise_stays_practical_in_three_dimensions() {
         .determinant(Determinant::WithNoise)
         .build()
         .unwrap();
-    for method in [Choice::MassBox, Choice::SafeBox] {
+    for method in [Choice::MASS_BOX, Choice::SAFE_BOX] {
         let plan = plan(&model, 0.02, wish(method));
         let found = decided(&plan, &polytope.offsets);
         // 64 vertices for the determinant's 21 rows, not 512; a facet's 4 rows at up to 64 each.
@@ -262,14 +262,14 @@ fn four_dimensions_under_noise_name_the_safe_box_and_it_works() {
             .declared(0.02, "a study")
             .feasibility(wish(method))
     };
-    let refusal = Plan::new(&model, ask(Choice::Auto))
+    let refusal = Plan::new(&model, ask(Choice::AUTO))
         .map(|_| ())
         .unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "refused: a box on the semidefinite block `determinant`\n  because 10 noises reach it, and at the 2^10 vertices of a box it would take 36864 rows\n  instead: `method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`"
     );
-    let plan = Plan::new(&model, ask(Choice::SafeBox)).unwrap();
+    let plan = Plan::new(&model, ask(Choice::SAFE_BOX)).unwrap();
     assert!(plan.released().at(&polytope.offsets).is_ok());
 }
 
@@ -285,14 +285,14 @@ fn a_centre_alone_is_served_at_vertices() {
             .declared(0.02, "a study")
             .feasibility(wish(method))
     };
-    let refusal = Plan::new(&model, ask(Choice::SafeBox))
+    let refusal = Plan::new(&model, ask(Choice::SAFE_BOX))
         .map(|_| ())
         .unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "refused: the safe box on the semidefinite block `positive`\n  because its entries are not all released: how the others follow the noise is still free, and |V| is a bound for fixed matrices only\n  instead: a query that releases every entry of the block; or `method = \"mass-box\"` at its 2^3 vertices"
     );
-    let plan = Plan::new(&model, ask(Choice::MassBox)).unwrap();
+    let plan = Plan::new(&model, ask(Choice::MASS_BOX)).unwrap();
     assert!(plan.released().at(&polytope.offsets).is_ok());
 }
 
@@ -310,7 +310,7 @@ fn only_an_answer_that_may_not_be_unique_is_warned_about() {
             .adjacency(Adjacency::Universe)
             .privacy(Privacy::gaussian(1.0, 0.1))
             .declared(0.05, "a test")
-            .feasibility(wish(Choice::MassBox));
+            .feasibility(wish(Choice::MASS_BOX));
         let plan = Plan::new(&model, ask).unwrap();
         plan.warnings()
             .iter()

@@ -154,7 +154,7 @@ fn a_plan_decides_the_same_at_any_place() {
             .fold(0.0f64, |m, (f, r)| m.max(off(f, r)));
         assert!(centre.max(shape) < 3e-4, "{what}: {centre:e}, {shape:e}");
     };
-    for method in [Choice::MassBox, Choice::SafeBox] {
+    for method in [Choice::MASS_BOX, Choice::SAFE_BOX] {
         let right = decided(&normals, &offsets, 1.0, method);
         for (at, size) in PLACES {
             let there = moved(&normals, &offsets, &at, size);

@@ -57,7 +57,7 @@ fn the_noise_aware_hinge_is_the_cone_program() {
             _ => Feasibility::each(0.05),
         };
         // The cone program's own method; a choice left open takes exact quantiles instead.
-        let feasible = feasible.method(Choice::RowByRow(None));
+        let feasible = feasible.method(Choice::ROW_BY_ROW);
         let plan = Plan::new(&svm, ask(&svm, privacy).feasibility(feasible)).unwrap();
         let (values, labels) = records(count, features, case);
         let theta = svm.dataset(&values, &labels).unwrap();
@@ -113,8 +113,8 @@ fn exact_quantiles_keep_each_margin_and_cost_less() {
         let report = curated.report().clone();
         (report.objective, report)
     };
-    let (factor, _) = loss(Choice::RowByRow(None));
-    let (exact, report) = loss(Choice::NoiseAwareHinge);
+    let (factor, _) = loss(Choice::ROW_BY_ROW);
+    let (exact, report) = loss(Choice::NOISE_AWARE_HINGE);
     assert!(exact < factor * (1.0 - 1e-3), "{exact} against {factor}");
     let text = report.to_string();
     assert!(text.contains("row by row; nothing is promised of all rows together"));
@@ -190,9 +190,9 @@ fn the_default_for_losses_is_the_noise_aware_hinge() {
             };
             let (open, factor) = (
                 plan(wish.clone()),
-                plan(wish.clone().method(Choice::RowByRow(None))),
+                plan(wish.clone().method(Choice::ROW_BY_ROW)),
             );
-            let stated = plan(wish.method(Choice::NoiseAwareHinge));
+            let stated = plan(wish.method(Choice::NOISE_AWARE_HINGE));
             let method = |plan: &Plan<'_>| plan.guarantee().budget().lines()[0].method.clone();
             assert_eq!(method(&open), "noise-aware hinge");
             assert_eq!(method(&factor), "row by row");
@@ -218,7 +218,7 @@ fn a_stated_method_is_not_overruled() {
     let svm = svm(20, 2, 0.1);
     let wish = Feasibility::each(0.05).block(BlockChoice {
         block: "margin".into(),
-        method: Some(Choice::RowByRow(None)),
+        method: Some(Choice::ROW_BY_ROW),
         ..BlockChoice::default()
     });
     let plan = Plan::new(&svm, ask(&svm, Privacy::laplace(2.0)).feasibility(wish)).unwrap();

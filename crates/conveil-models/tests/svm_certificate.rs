@@ -61,25 +61,25 @@ fn the_hyperplane_never_moves_by_more_than_its_bound() {
     for (case, (privacy, method, intercept, features)) in [
         (
             Privacy::gaussian(1.0, 1e-3),
-            Choice::NoiseAwareHinge,
+            Choice::NOISE_AWARE_HINGE,
             Intercept::Regularised,
             2,
         ),
         (
             Privacy::laplace(1.0),
-            Choice::RowByRow(None),
+            Choice::ROW_BY_ROW,
             Intercept::Regularised,
             3,
         ),
         (
             Privacy::gaussian(5.0, 1e-2),
-            Choice::RowByRow(None),
+            Choice::ROW_BY_ROW,
             Intercept::None,
             2,
         ),
         (
             Privacy::laplace(10.0),
-            Choice::NoiseAwareHinge,
+            Choice::NOISE_AWARE_HINGE,
             Intercept::Regularised,
             1,
         ),
@@ -152,7 +152,7 @@ fn a_doubled_slope_is_caught_by_the_audit() {
     let proven = plan(
         &single,
         privacy,
-        Choice::RowByRow(None),
+        Choice::ROW_BY_ROW,
         Request::RegularisedErm,
     );
     let claimed = proven.guarantee().sensitivity();
@@ -162,7 +162,7 @@ fn a_doubled_slope_is_caught_by_the_audit() {
         bound: conveil::ask::Bound::Total(claimed),
         reason: "that of another classifier".into(),
     };
-    let wrong = plan(&doubled, privacy, Choice::RowByRow(None), request);
+    let wrong = plan(&doubled, privacy, Choice::ROW_BY_ROW, request);
     assert_eq!(wrong.model().len(), proven.model().len());
     let audit = Audit::new().pairs(100).climbs(3).solves(400).seed(3);
     let report = audit.run(&wrong, &Batch::new()).unwrap();

@@ -9,7 +9,7 @@ fn planned(epsilon: f64, delta: f64, numbers: usize, share: Option<f64>) -> Opti
     let sigma = privacy.law(1.0).unwrap().scale();
     let law = privacy.lattice_law(1.0, numbers, share.map(|share| share * sigma));
     // A step that would take more than half of δ is refused.
-    law.ok().map(|(law, step)| (law.scale(), step))
+    law.ok().map(|noise| (noise.law().scale(), noise.step()))
 }
 
 /// A sum of many small terms, with the rounding of each addition carried along (Kahan).

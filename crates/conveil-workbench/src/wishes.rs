@@ -368,11 +368,10 @@ fn block_choice(
         ));
     };
     let rows = constraint.cone().dim();
-    let etas = match &block.eta {
+    let eta = match &block.eta {
         None => None,
         Some(share) => Some(match &share.value {
-            // The engine counts by rows; the block's share is divided equally.
-            BlockEta::Whole(eta) => vec![eta / rows as f64; rows],
+            BlockEta::Whole(eta) => chance::BlockEta::Whole(*eta),
             BlockEta::Rows(etas) if etas.len() != rows => {
                 return Err(Failure::from(share.error(
                     name,
@@ -383,7 +382,7 @@ fn block_choice(
                     ),
                 )));
             }
-            BlockEta::Rows(etas) => etas.clone(),
+            BlockEta::Rows(etas) => chance::BlockEta::Rows(etas.clone()),
         }),
     };
     let states_method = block.method.is_some() || block.factor.is_some();
@@ -393,7 +392,7 @@ fn block_choice(
         block: block.name.value.clone(),
         method: states_method.then(|| choice(method, factor)),
         weight: block.weight,
-        etas,
+        eta,
     })
 }
 
@@ -407,16 +406,16 @@ fn choice(method: Method, factor: Factor) -> Choice {
         Factor::OneLaplace => Some(noise::Factor::OneLaplace),
     };
     match method {
-        Method::Auto => factor.map_or(Choice::Auto, Choice::AutoWith),
-        Method::MassBox => Choice::MassBox,
-        Method::SafeBox => Choice::SafeBox,
-        Method::SampledBox => Choice::SampledBox,
-        Method::Scenario => Choice::Scenario,
-        Method::RowByRow => Choice::RowByRow(factor),
-        Method::NoiseAwareHinge => Choice::NoiseAwareHinge,
-        Method::FixedRecourse => Choice::FixedRecourse,
-        Method::Ball => Choice::Ball,
-        Method::Bounded => Choice::Bounded,
+        Method::Auto => Choice::AUTO.with(factor),
+        Method::MassBox => Choice::MASS_BOX,
+        Method::SafeBox => Choice::SAFE_BOX,
+        Method::SampledBox => Choice::SAMPLED_BOX,
+        Method::Scenario => Choice::SCENARIO,
+        Method::RowByRow => Choice::ROW_BY_ROW.with(factor),
+        Method::NoiseAwareHinge => Choice::NOISE_AWARE_HINGE,
+        Method::FixedRecourse => Choice::FIXED_RECOURSE,
+        Method::Ball => Choice::BALL,
+        Method::Bounded => Choice::BOUNDED,
     }
 }
 

@@ -154,7 +154,7 @@ fn main() -> conveil::Result<()> {
         "ratio", "median", "least", "most"
     );
     let (map, theta) = covering(2000)?;
-    let boxed = Feasibility::eta(0.01).method(Choice::MassBox);
+    let boxed = Feasibility::eta(0.01).method(Choice::MASS_BOX);
     let plan = Plan::new(&map, ask(Query::Cost).feasibility(boxed.clone()))?;
     lifted(
         "cost query, mass box",

@@ -14,7 +14,7 @@ fn ask(query: Query, sensitivity: f64) -> Ask {
         .privacy(Privacy::laplace(1.0))
         .declared(sensitivity, "a test")
         .lattice(1e-9)
-        .feasibility(Feasibility::eta(ETA).method(Choice::MassBox))
+        .feasibility(Feasibility::eta(ETA).method(Choice::MASS_BOX))
 }
 
 fn found(model: &AffineMap, query: Query, sensitivity: f64) -> Fit {

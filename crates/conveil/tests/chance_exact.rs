@@ -104,7 +104,7 @@ fn boxes_on_a_row_of_their_own_length_are_violated_with_probability_eta() {
     for noise in Noise::ALL {
         for share in [0.5, 0.8] {
             let wish = Feasibility::eta(ETA)
-                .method(Choice::MassBox)
+                .method(Choice::MASS_BOX)
                 .split(Split::LowerShare(share));
             let set = plan_box(noise, &wish);
             let (rule, law, certified, _) = filled(noise, wish, set.upper - set.lower);
@@ -124,7 +124,7 @@ fn boxes_on_a_row_of_their_own_length_are_violated_with_probability_eta() {
         }
         let wish =
             Feasibility::eta(ETA)
-                .method(Choice::SampledBox)
+                .method(Choice::SAMPLED_BOX)
                 .sampling(SampleSize::Exact, 1e-8, 21);
         let set = plan_box(noise, &wish);
         let (rule, law, certified, boxes) = filled(noise, wish, set.upper - set.lower);
@@ -141,7 +141,7 @@ fn boxes_on_a_row_of_their_own_length_are_violated_with_probability_eta() {
 
 #[test]
 fn the_ball_of_one_noise_is_violated_with_probability_eta() {
-    let wish = Feasibility::eta(ETA).method(Choice::Ball);
+    let wish = Feasibility::eta(ETA).method(Choice::BALL);
     let probe = two_sided(100.0);
     let plan = Plan::new(&probe, ask(Query::Identity, Noise::Gaussian, wish.clone())).unwrap();
     let radius = plan.law().upper_quantile(ETA / 2.0).unwrap() + 1.5 * plan.guarantee().step();
@@ -158,7 +158,7 @@ fn the_ball_of_one_noise_is_violated_with_probability_eta() {
 
 #[test]
 fn bounded_noise_is_exactly_zero_and_a_smaller_box_is_caught() {
-    let wish = Feasibility::eta(ETA).method(Choice::Bounded);
+    let wish = Feasibility::eta(ETA).method(Choice::BOUNDED);
     let set = plan_box(Noise::Truncated, &wish);
     let (rule, law, certified, _) = filled(Noise::Truncated, wish, set.upper - set.lower);
     assert_eq!(certified, 0.0);
@@ -227,7 +227,7 @@ fn fixed_recourse_is_violated_with_probability_eta() {
                 continue; // a bound, not a quantile, for sums of truncated terms
             }
             let label = format!("fixed recourse, {noise:?}, k = {}", a.len());
-            one_row(Shape::Fixed(a.clone()), noise, Choice::FixedRecourse)
+            one_row(Shape::Fixed(a.clone()), noise, Choice::FIXED_RECOURSE)
                 .assert_exact_and_guarded(&label);
         }
     }
@@ -236,7 +236,7 @@ fn fixed_recourse_is_violated_with_probability_eta() {
 #[test]
 fn gaussian_row_by_row_is_violated_with_probability_eta() {
     for factor in [None, Some(Factor::Gaussian)] {
-        let choice = Choice::RowByRow(factor);
+        let choice = Choice::ROW_BY_ROW.with(factor);
         for a in [vec![2.0], vec![1.0, -2.0, 0.5]] {
             let label = format!("row by row, Gaussian, fixed, k = {}", a.len());
             one_row(Shape::Fixed(a), Noise::Gaussian, choice).assert_exact_and_guarded(&label);
@@ -251,7 +251,7 @@ fn gaussian_row_by_row_is_violated_with_probability_eta() {
 #[test]
 fn one_laplace_row_by_row_is_violated_with_probability_eta() {
     for factor in [None, Some(Factor::OneLaplace)] {
-        let choice = Choice::RowByRow(factor);
+        let choice = Choice::ROW_BY_ROW.with(factor);
         one_row(Shape::Fixed(vec![3.0]), Noise::Laplace, choice)
             .assert_exact_and_guarded("row by row, one Laplace, fixed");
         one_row(Shape::Forced(1), Noise::Laplace, choice)
@@ -260,7 +260,7 @@ fn one_laplace_row_by_row_is_violated_with_probability_eta() {
     one_row(
         Shape::Fixed(vec![3.0]),
         Noise::Truncated,
-        Choice::RowByRow(None),
+        Choice::ROW_BY_ROW,
     )
     .assert_exact_and_guarded("row by row, one truncated Laplace");
 }
@@ -269,7 +269,7 @@ fn one_laplace_row_by_row_is_violated_with_probability_eta() {
 /// must hold against the one with t just past it, and a margin for 2η must not.
 #[test]
 fn cantelli_holds_against_its_own_worst_law_and_a_smaller_margin_is_caught() {
-    let choice = Choice::RowByRow(Some(Factor::Cantelli));
+    let choice = Choice::ROW_BY_ROW.with(Factor::Cantelli);
     for shape in [Shape::Fixed(vec![1.0, -2.0, 0.5]), Shape::Forced(2)] {
         let size: f64 = match &shape {
             Shape::Fixed(a) => a.iter().map(|v| v * v).sum::<f64>().sqrt(),
@@ -306,7 +306,7 @@ fn cantelli_holds_against_its_own_worst_law_and_a_smaller_margin_is_caught() {
 #[test]
 fn the_widened_box_covers_coarse_lattice_noise_and_the_plain_one_does_not() {
     for noise in Noise::ALL {
-        let wish = Feasibility::eta(ETA).method(Choice::MassBox);
+        let wish = Feasibility::eta(ETA).method(Choice::MASS_BOX);
         let map = two_sided(100.0);
         let mut plain_fails = false;
         for divisor in [2.0, 3.0, 7.0, 20.0] {

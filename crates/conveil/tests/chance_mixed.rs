@@ -6,7 +6,7 @@ mod common;
 
 use common::{Kind, Moving, Noise, Rows, ask, between, has_active_noise, keeps, random_case};
 use conveil::ask::{Query, SampleSize};
-use conveil::chance::{BlockChoice, Budget, Choice, Feasibility};
+use conveil::chance::{BlockChoice, BlockEta, Budget, Choice, Feasibility};
 use conveil::noise::{Factor, Sampler};
 use conveil::plan::{Decided, Plan};
 use conveil::program::{AffineMap, Builder};
@@ -41,11 +41,11 @@ fn mixture(index: u64) -> AffineMap {
     m.build_map().unwrap()
 }
 
-fn own(block: &str, method: Option<Choice>, etas: Option<Vec<f64>>) -> BlockChoice {
+fn own(block: &str, method: Option<Choice>, eta: Option<BlockEta>) -> BlockChoice {
     BlockChoice {
         block: block.into(),
         method,
-        etas,
+        eta,
         weight: None,
     }
 }
@@ -72,7 +72,7 @@ fn box_rows_and_fixed_recourse_together_keep_the_joint_probability() {
         let noise = [Noise::Laplace, Noise::Gaussian][index as usize % 2];
         let map = mixture(index);
         let wish = Feasibility::eta(ETA)
-            .block(own("own", None, Some(vec![0.01, 0.02])))
+            .block(own("own", None, Some(BlockEta::Rows(vec![0.01, 0.02]))))
             .block(BlockChoice {
                 weight: Some(3.0),
                 ..own("x rows 0", None, None)
@@ -122,10 +122,10 @@ fn all_events_together_keep_the_joint_probability_and_their_confidences_add_up()
         let map = mixture(index);
         let wish = Feasibility::eta(ETA)
             .sampling(SampleSize::Exact, beta, 40 + index)
-            .block(own("ball", Some(Choice::MassBox), None))
-            .block(own("x rows 0", Some(Choice::SampledBox), None))
-            .block(own("x rows 1", Some(Choice::Ball), None))
-            .block(own("x and y rows 0", Some(Choice::Scenario), None));
+            .block(own("ball", Some(Choice::MASS_BOX), None))
+            .block(own("x rows 0", Some(Choice::SAMPLED_BOX), None))
+            .block(own("x rows 1", Some(Choice::BALL), None))
+            .block(own("x and y rows 0", Some(Choice::SCENARIO), None));
         let query = Query::Variables(vec!["x".into()]);
         let plan = Plan::new(&map, ask(query, Noise::Gaussian, wish)).unwrap();
         let budget = plan.guarantee().budget();
@@ -180,10 +180,10 @@ fn assert_ordered(rows: Rows, noise: Noise, methods: &[Choice]) -> Vec<usize> {
 
 #[test]
 fn fixed_recourse_costs_at_most_row_by_row_and_that_at_most_cantelli() {
-    let row = |f: Factor| Choice::RowByRow(Some(f));
-    let best = Choice::RowByRow(None);
+    let row = |f: Factor| Choice::ROW_BY_ROW.with(f);
+    let best = Choice::ROW_BY_ROW;
     let (chernoff, cantelli) = (row(Factor::Chernoff), row(Factor::Cantelli));
-    let laplace = [Choice::FixedRecourse, best, chernoff, cantelli];
+    let laplace = [Choice::FIXED_RECOURSE, best, chernoff, cantelli];
     let strict = assert_ordered(Rows::Fixed, Noise::Laplace, &laplace);
     assert!(strict[0] >= 10 && strict[2] >= 18, "{strict:?}");
     let strict = assert_ordered(Rows::Free, Noise::Laplace, &laplace[1..]);
@@ -191,7 +191,12 @@ fn fixed_recourse_costs_at_most_row_by_row_and_that_at_most_cantelli() {
     assert_ordered(Rows::Free, Noise::Laplace, &[best, row(Factor::Gauss)]);
     assert_ordered(Rows::Fixed, Noise::Truncated, &laplace);
     assert_ordered(Rows::Free, Noise::Truncated, &laplace[1..]);
-    let gaussian = [Choice::FixedRecourse, best, row(Factor::Gaussian), cantelli];
+    let gaussian = [
+        Choice::FIXED_RECOURSE,
+        best,
+        row(Factor::Gaussian),
+        cantelli,
+    ];
     assert_ordered(Rows::Fixed, Noise::Gaussian, &gaussian);
     assert_ordered(Rows::Free, Noise::Gaussian, &gaussian[1..]);
 }

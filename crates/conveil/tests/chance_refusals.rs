@@ -5,7 +5,7 @@ mod common;
 
 use common::{Noise, ask};
 use conveil::ask::{Query, SampleSize};
-use conveil::chance::{BlockChoice, Choice, Feasibility, Split};
+use conveil::chance::{BlockChoice, BlockEta, Choice, Feasibility, Split};
 use conveil::noise::{Factor, binomial_upper_pvalue, exact_samples};
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Builder};
@@ -36,11 +36,11 @@ fn eta(eta: f64) -> Feasibility {
     Feasibility::eta(eta)
 }
 
-fn for_block(block: &str, method: Option<Choice>, etas: Option<Vec<f64>>) -> Feasibility {
-    eta(0.1).block(BlockChoice {
+fn for_block(block: &str, method: Option<Choice>, eta: Option<BlockEta>) -> Feasibility {
+    Feasibility::eta(0.1).block(BlockChoice {
         block: block.into(),
         method,
-        etas,
+        eta,
         weight: None,
     })
 }
@@ -55,24 +55,24 @@ fn too_many_vertices_name_the_scenario_method() {
         m.norm_at_most("disc", x.entries()[..touched].to_vec(), 1.0 * theta + 30.0);
         m.build_map().unwrap()
     };
-    let wish = eta(0.1).method(Choice::MassBox);
+    let wish = eta(0.1).method(Choice::MASS_BOX);
     let refused = "refused: a box on the second-order block `disc`\n  \
          because 17 noises reach it, and at the 2^17 vertices of a box it would take 2359296 rows\n  \
          instead: `method = \"safe-box\"`, a bound of the block's own size, or `method = \"scenario\"`";
     let map = build(17, 17);
-    let sampled = eta(0.1).method(Choice::SampledBox);
+    let sampled = eta(0.1).method(Choice::SAMPLED_BOX);
     for wish in [wish.clone(), sampled, eta(0.1)] {
         let error = Plan::new(&map, ask(Query::Identity, Noise::Laplace, wish)).unwrap_err();
         assert_eq!(error.to_string(), refused);
     }
-    let bounded = eta(0.1).method(Choice::Bounded);
+    let bounded = eta(0.1).method(Choice::BOUNDED);
     let error = Plan::new(&map, ask(Query::Identity, Noise::Truncated, bounded)).unwrap_err();
     assert_eq!(error.to_string(), refused);
     // Only the noises that reach the block count, and the way out is one.
     let (sixteen, few) = (build(16, 16), build(40, 3));
     assert!(Plan::new(&sixteen, ask(Query::Identity, Noise::Laplace, wish.clone())).is_ok());
     assert!(Plan::new(&few, ask(Query::Identity, Noise::Laplace, wish)).is_ok());
-    let scenario = eta(0.1).method(Choice::Scenario);
+    let scenario = eta(0.1).method(Choice::SCENARIO);
     assert!(Plan::new(&map, ask(Query::Identity, Noise::Laplace, scenario)).is_ok());
 }
 
@@ -83,7 +83,7 @@ fn a_method_needs_its_law() {
         (Noise::Truncated, "truncated Laplace"),
     ] {
         assert_eq!(
-            refusal(noise, for_block("fixed", Some(Choice::Ball), None)),
+            refusal(noise, for_block("fixed", Some(Choice::BALL), None)),
             format!(
                 "refused: the ball method\n  \
                  because its radius is proven for Gaussian noise, and this is {law}\n  \
@@ -93,7 +93,7 @@ fn a_method_needs_its_law() {
     }
     for (noise, law) in [(Noise::Laplace, "Laplace"), (Noise::Gaussian, "Gaussian")] {
         assert_eq!(
-            refusal(noise, eta(0.1).method(Choice::Bounded)),
+            refusal(noise, eta(0.1).method(Choice::BOUNDED)),
             format!(
                 "refused: the bounded-noise method\n  \
                  because {law} noise has no bound\n  \
@@ -106,7 +106,7 @@ fn a_method_needs_its_law() {
 #[test]
 fn a_factor_must_be_proven_for_the_law_and_the_noises_of_the_row() {
     let named =
-        |block: &str, factor: Factor| for_block(block, Some(Choice::RowByRow(Some(factor))), None);
+        |block: &str, factor: Factor| for_block(block, Some(Choice::ROW_BY_ROW.with(factor)), None);
     assert_eq!(
         refusal(Noise::Laplace, named("fixed", Factor::Gaussian)),
         "the Gaussian factor is not proven for 1 term(s) of Laplace noise; \
@@ -134,16 +134,16 @@ fn fixed_recourse_needs_fixed_rows_and_linear_methods_linear_rows() {
     assert_eq!(
         refusal(
             Noise::Laplace,
-            for_block("free", Some(Choice::FixedRecourse), None)
+            for_block("free", Some(Choice::FIXED_RECOURSE), None)
         ),
         "refused: fixed recourse on `free`\n  \
          because its noise depends on free recourse, so it has no fixed quantile\n  \
          instead: row by row, or the mass box"
     );
     let linear = [
-        (Choice::RowByRow(None), "row by row"),
-        (Choice::FixedRecourse, "fixed recourse"),
-        (Choice::Ball, "ball"),
+        (Choice::ROW_BY_ROW, "row by row"),
+        (Choice::FIXED_RECOURSE, "fixed recourse"),
+        (Choice::BALL, "ball"),
     ];
     for (method, name) in linear {
         assert_eq!(
@@ -159,28 +159,32 @@ fn fixed_recourse_needs_fixed_rows_and_linear_methods_linear_rows() {
 
 #[test]
 fn shares_of_rows_must_fit_into_the_whole() {
-    let own = |etas: Vec<f64>| refusal(Noise::Laplace, for_block("fixed", None, Some(etas)));
+    let own = |eta: BlockEta| refusal(Noise::Laplace, for_block("fixed", None, Some(eta)));
+    let rows = |etas: &[f64]| own(BlockEta::Rows(etas.to_vec()));
     assert_eq!(
-        own(vec![0.125, 0.25]),
+        rows(&[0.125, 0.25]),
         "the rows' own η add up to 0.375, more than the whole η = 0.1"
     );
     assert_eq!(
-        own(vec![0.05]),
+        own(BlockEta::Whole(0.1)),
         "the rows' own η add up to 0.1 and leave nothing of η = 0.1 for the other constraints"
     );
     assert_eq!(
-        own(vec![0.02, 0.0]),
+        rows(&[0.02, 0.0]),
         "the η of a row of `fixed` is 0: it must lie strictly between 0 and 1/2"
     );
     assert_eq!(
-        own(vec![0.01; 3]),
+        rows(&[0.01; 3]),
         "`fixed` has 2 rows, but 3 values of η are given"
     );
     assert_eq!(
-        refusal(Noise::Laplace, for_block("disc", None, Some(vec![0.01]))),
+        refusal(
+            Noise::Laplace,
+            for_block("disc", None, Some(BlockEta::Whole(0.01)))
+        ),
         "`disc` is a second-order block: it has no η per row"
     );
-    let boxed = for_block("fixed", Some(Choice::MassBox), Some(vec![0.01]));
+    let boxed = for_block("fixed", Some(Choice::MASS_BOX), Some(BlockEta::Whole(0.01)));
     assert_eq!(
         refusal(Noise::Laplace, boxed),
         "`fixed` is served by mass box: it has no η per row"
@@ -194,7 +198,7 @@ fn choices_name_blocks_that_exist_once_each() {
         "there is no constraint `fixd`; there are: `fixed`, `free`, `disc`"
     );
     let weighted = |weight: f64| {
-        eta(0.1).block(BlockChoice {
+        Feasibility::eta(0.1).block(BlockChoice {
             block: "fixed".into(),
             weight: Some(weight),
             ..BlockChoice::default()
@@ -206,7 +210,7 @@ fn choices_name_blocks_that_exist_once_each() {
     );
     let twice = weighted(1.0).block(BlockChoice {
         block: "fixed".into(),
-        method: Some(Choice::MassBox),
+        method: Some(Choice::MASS_BOX),
         ..BlockChoice::default()
     });
     assert_eq!(
@@ -240,7 +244,7 @@ fn the_wish_itself_must_make_sense() {
 #[test]
 fn a_scenario_program_that_cannot_be_held_is_refused() {
     let share = 1e-7;
-    let wish = eta(share).method(Choice::Scenario);
+    let wish = eta(share).method(Choice::SCENARIO);
     let samples = exact_samples(5, share, 1e-6).unwrap();
     assert_eq!(
         refusal(Noise::Laplace, wish),
@@ -261,7 +265,7 @@ fn an_unlucky_sampled_box_is_refused_with_probability_beta() {
     let map = model();
     for seed in 0..seeds {
         let wish = eta(0.1)
-            .method(Choice::SampledBox)
+            .method(Choice::SAMPLED_BOX)
             .sampling(SampleSize::Exact, beta, seed);
         let query = Query::Variables(vec!["x".into()]);
         if let Err(error) = Plan::new(&map, ask(query, Noise::Laplace, wish)) {

@@ -202,7 +202,7 @@ fn factor(factor: Factor, eta: f64) -> f64 {
 fn mass_box_rows_are_those_of_m5a() {
     for share in [0.5, 0.7] {
         let wish = Feasibility::eta(ETA)
-            .method(Choice::MassBox)
+            .method(Choice::MASS_BOX)
             .split(Split::LowerShare(share));
         let outside = 1.0 - (1.0 - ETA).sqrt();
         let laplace = Read::new(&model(false), Noise::Laplace, wish.clone());
@@ -222,7 +222,7 @@ fn mass_box_rows_are_those_of_m5a() {
 
 #[test]
 fn bounded_rows_are_those_of_m5g() {
-    let wish = Feasibility::eta(ETA).method(Choice::Bounded);
+    let wish = Feasibility::eta(ETA).method(Choice::BOUNDED);
     let read = Read::new(&model(false), Noise::Truncated, wish);
     // ε = 1, δ = 0.05; the lattice adds 2h to the sensitivity.
     let s = SENSITIVITY + 2.0 * read.h;
@@ -246,7 +246,7 @@ fn sampled_box_rows_are_those_of_m5b() {
     let (beta, seed) = (1e-8, 77);
     let wish =
         Feasibility::eta(ETA)
-            .method(Choice::SampledBox)
+            .method(Choice::SAMPLED_BOX)
             .sampling(SampleSize::Exact, beta, seed);
     let read = Read::new(&model(false), Noise::Laplace, wish);
     let mut hull = [(0f64, 0f64); 2];
@@ -268,7 +268,7 @@ fn scenario_rows_are_those_of_m5c() {
     let (beta, seed) = (1e-4, 5);
     let wish =
         Feasibility::eta(ETA)
-            .method(Choice::Scenario)
+            .method(Choice::SCENARIO)
             .sampling(SampleSize::Exact, beta, seed);
     let read = Read::new(&model(false), Noise::Laplace, wish);
     let mut sampler = Sampler::new(seed, 0x5C);
@@ -319,7 +319,7 @@ fn row_by_row_rows_are_those_of_m5d() {
     ];
     for (noise, factors) in proven {
         for named in factors {
-            let wish = Feasibility::eta(ETA).method(Choice::RowByRow(Some(named)));
+            let wish = Feasibility::eta(ETA).method(Choice::ROW_BY_ROW.with(named));
             let read = Read::new(&model(false), noise, wish);
             assert_eq!(read.shares, [ETA / 2.0; 2]); // two rows
             let sigma = match named {
@@ -356,7 +356,7 @@ fn fixed_recourse_rows_are_those_of_m5e() {
 
 #[test]
 fn ball_rows_are_those_of_m5f() {
-    let wish = Feasibility::eta(ETA).method(Choice::Ball);
+    let wish = Feasibility::eta(ETA).method(Choice::BALL);
     let read = Read::new(&model(false), Noise::Gaussian, wish);
     // χ²₂ is exponential: √χ²₂(1−η) = √(2 ln 1/η).
     let radius = read.law.scale() * (2.0 * (1.0 / ETA).ln()).sqrt() + 1.5 * read.h * 2f64.sqrt();
@@ -367,7 +367,7 @@ fn ball_rows_are_those_of_m5f() {
 /// ‖(x₀, y)‖ ≤ 4 at the four vertices of the box.
 #[test]
 fn a_box_meets_other_cones_at_its_vertices() {
-    let wish = Feasibility::eta(ETA).method(Choice::MassBox);
+    let wish = Feasibility::eta(ETA).method(Choice::MASS_BOX);
     let read = Read::new(&model(true), Noise::Laplace, wish);
     let u = read.law.scale() * (1.0 / (1.0 - (1.0 - ETA).sqrt())).ln() + 1.5 * read.h;
     let found = read.cones(&Cone::SecondOrder(3));

@@ -43,7 +43,7 @@ fn decided(model: &AffineMap, method: Choice) -> (Decided, (f64, f64)) {
         method: Some(method),
         ..BlockChoice::default()
     };
-    let wish = Feasibility::eta(0.1).method(Choice::MassBox).block(block);
+    let wish = Feasibility::eta(0.1).method(Choice::MASS_BOX).block(block);
     let ask = Ask::new(Query::Variables(vec!["x".into()]))
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::laplace(1.0))
@@ -96,9 +96,9 @@ fn what_meets_the_safe_box_meets_every_vertex() {
                     continue;
                 }
                 let model = model(seed, cone, free);
-                let (safe, ends) = decided(&model, Choice::SafeBox);
+                let (safe, ends) = decided(&model, Choice::SAFE_BOX);
                 assert!(worst(&safe, ends) < 1e-5, "{cone:?}, seed {seed}");
-                let (exact, _) = decided(&model, Choice::MassBox);
+                let (exact, _) = decided(&model, Choice::MASS_BOX);
                 assert!(worst(&exact, ends) < 1e-5);
                 let slip = 1e-5 * exact.objective.abs().max(1.0);
                 assert!(
@@ -134,7 +134,7 @@ fn entrywise_noise_on_a_matrix_costs_n_times_its_size() {
             .adjacency(Adjacency::one_entry(1.0))
             .privacy(Privacy::laplace(1.0))
             .declared(0.1, "a test")
-            .feasibility(Feasibility::eta(0.1).method(Choice::SafeBox));
+            .feasibility(Feasibility::eta(0.1).method(Choice::SAFE_BOX));
         let plan = Plan::new(&model, ask).unwrap();
         let upper = plan.released().design().boxes()[0].upper;
         let found = plan.released().at(&[50.0]).unwrap();
@@ -151,7 +151,7 @@ fn the_safe_box_says_what_it_cannot_serve() {
             .adjacency(Adjacency::one_entry(1.0))
             .privacy(Privacy::laplace(1.0))
             .declared(0.3, "a test")
-            .feasibility(Feasibility::eta(0.1).method(Choice::SafeBox));
+            .feasibility(Feasibility::eta(0.1).method(Choice::SAFE_BOX));
         Plan::new(&model, ask).map(|_| ()).unwrap_err().to_string()
     };
     assert_eq!(
@@ -183,7 +183,7 @@ fn noises_on_the_head_of_a_cone_need_no_vertices() {
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::laplace(1.0))
         .declared(0.1, "a test")
-        .feasibility(Feasibility::eta(0.1).method(Choice::MassBox));
+        .feasibility(Feasibility::eta(0.1).method(Choice::MASS_BOX));
     let plan = Plan::new(&model, ask).unwrap();
     let u = plan.released().design().boxes()[0].upper;
     let found = plan.released().at(&[100.0]).unwrap();

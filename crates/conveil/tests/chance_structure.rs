@@ -42,11 +42,11 @@ fn an_lp_stays_an_lp_under_mass_box_and_fixed_recourse() {
     let n = 4;
     let map = dispatch(n, false);
     let first = |k: usize| Query::Variables((0..k).map(|j| format!("x[{j}]")).collect());
-    let mass_box = Feasibility::eta(0.1).method(Choice::MassBox);
+    let mass_box = Feasibility::eta(0.1).method(Choice::MASS_BOX);
     for (query, wish) in [
         (
             Query::Identity,
-            Feasibility::eta(0.1).method(Choice::FixedRecourse),
+            Feasibility::eta(0.1).method(Choice::FIXED_RECOURSE),
         ),
         (Query::Identity, mass_box.clone()),
         (Query::Sum(vec!["x".into()]), mass_box.clone()),
@@ -57,7 +57,7 @@ fn an_lp_stays_an_lp_under_mass_box_and_fixed_recourse() {
         assert!(!quadratic);
     }
     // Row by row on free noise is what adds a cone.
-    let rows = Feasibility::eta(0.1).method(Choice::RowByRow(None));
+    let rows = Feasibility::eta(0.1).method(Choice::ROW_BY_ROW);
     let (cones, _, _) = lifted(&map, first(2), rows);
     assert!(cones.contains(&Cone::SecondOrder(3)));
 }
@@ -67,12 +67,12 @@ fn an_identity_query_on_all_variables_has_no_variables_for_the_recourse() {
     for n in [1, 3, 12] {
         let map = dispatch(n, false);
         let methods = [
-            Choice::Auto,
-            Choice::MassBox,
-            Choice::FixedRecourse,
-            Choice::Scenario,
+            Choice::AUTO,
+            Choice::MASS_BOX,
+            Choice::FIXED_RECOURSE,
+            Choice::SCENARIO,
         ];
-        for method in methods.into_iter().chain([Choice::RowByRow(None)]) {
+        for method in methods.into_iter().chain([Choice::ROW_BY_ROW]) {
             let wish = Feasibility::eta(0.1).method(method);
             let (_, columns, _) = lifted(&map, Query::Identity, wish);
             assert_eq!(columns, n, "{method:?}");
@@ -91,7 +91,7 @@ fn a_witness_keeps_its_free_recourse() {
     m.between("range", 0.0, x.at(0) - x.at(1), 3.0);
     m.between("small", 0.0, slack.at(0), 0.5);
     let map = m.build_map().unwrap();
-    let wish = Feasibility::eta(0.1).method(Choice::RowByRow(None));
+    let wish = Feasibility::eta(0.1).method(Choice::ROW_BY_ROW);
     let (_, columns, _) = lifted(&map, Query::Identity, wish);
     assert_eq!(columns, 3 + 2); // x̄, slack, and one free row of X for two noises
 }
@@ -102,12 +102,12 @@ fn prices_are_derivatives_of_the_objective() {
     let map = dispatch(3, true);
     let two = Query::Variables(vec!["x[0]".into(), "x[1]".into()]);
     for (query, method) in [
-        (two.clone(), Choice::RowByRow(None)),
-        (two.clone(), Choice::MassBox),
-        (two.clone(), Choice::Scenario),
-        (two, Choice::SampledBox),
-        (Query::Identity, Choice::FixedRecourse),
-        (Query::Sum(vec!["x".into()]), Choice::MassBox),
+        (two.clone(), Choice::ROW_BY_ROW),
+        (two.clone(), Choice::MASS_BOX),
+        (two.clone(), Choice::SCENARIO),
+        (two, Choice::SAMPLED_BOX),
+        (Query::Identity, Choice::FIXED_RECOURSE),
+        (Query::Sum(vec!["x".into()]), Choice::MASS_BOX),
     ] {
         let wish = Feasibility::eta(0.1).method(method);
         let plan = Plan::new(&map, ask(query, Noise::Laplace, wish)).unwrap();
@@ -147,7 +147,7 @@ fn what_no_noise_reaches_takes_no_share_and_always_rows_do_not_move() {
     m.at_most("always", 0.0, x.at(1) - x.at(0)).always();
     m.between("here", 0.0, y.at(0), 1.0);
     let map = m.build_map().unwrap();
-    let wish = Feasibility::eta(0.1).method(Choice::FixedRecourse);
+    let wish = Feasibility::eta(0.1).method(Choice::FIXED_RECOURSE);
     let query = Query::Variables(vec!["x[0]".into()]);
     let plan = Plan::new(&map, ask(query, Noise::Laplace, wish)).unwrap();
     let lines = plan.guarantee().budget().lines();

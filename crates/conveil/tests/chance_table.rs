@@ -149,7 +149,7 @@ fn all_cones(name: &str, wish: Feasibility, laws: &[Noise]) -> Line {
 
 #[test]
 fn mass_box_keeps_the_promised_probability() {
-    let wish = Feasibility::eta(ETA).method(Choice::MassBox);
+    let wish = Feasibility::eta(ETA).method(Choice::MASS_BOX);
     let total = all_cones("mass box, symmetric", wish, &Noise::ALL);
     total.assert_not_vacuous(0.9);
     assert!(total.worst > 0.95);
@@ -158,7 +158,7 @@ fn mass_box_keeps_the_promised_probability() {
 #[test]
 fn mass_box_with_a_given_split_keeps_the_promised_probability() {
     let wish = Feasibility::eta(ETA)
-        .method(Choice::MassBox)
+        .method(Choice::MASS_BOX)
         .split(Split::LowerShare(0.8));
     let total = all_cones("mass box, 80% below", wish, &Noise::ALL);
     total.assert_not_vacuous(0.9);
@@ -169,7 +169,7 @@ fn mass_box_with_a_given_split_keeps_the_promised_probability() {
 fn sampled_box_keeps_the_promised_probability() {
     let wish =
         Feasibility::eta(ETA)
-            .method(Choice::SampledBox)
+            .method(Choice::SAMPLED_BOX)
             .sampling(SampleSize::Exact, 1e-8, 11);
     all_cones("sampled box", wish, &Noise::ALL).assert_not_vacuous(0.85);
 }
@@ -177,14 +177,14 @@ fn sampled_box_keeps_the_promised_probability() {
 #[test]
 fn scenario_keeps_the_promised_probability() {
     let wish = Feasibility::eta(ETA)
-        .method(Choice::Scenario)
+        .method(Choice::SCENARIO)
         .sampling(SampleSize::Exact, 1e-8, 12);
     all_cones("scenario", wish, &Noise::ALL).assert_not_vacuous(0.85);
 }
 
 #[test]
 fn bounded_noise_is_never_violated() {
-    let wish = Feasibility::eta(ETA).method(Choice::Bounded);
+    let wish = Feasibility::eta(ETA).method(Choice::BOUNDED);
     let total = all_cones("bounded noise", wish, &[Noise::Truncated]);
     assert_eq!(total.violated, 0);
     total.assert_not_vacuous(0.0);
@@ -203,7 +203,7 @@ fn row_by_row_keeps_the_promised_probability() {
                 Some(f) if !f.is_proven(&law, 3) => 1,
                 _ => 3,
             };
-            let wish = Feasibility::eta(ETA).method(Choice::RowByRow(factor));
+            let wish = Feasibility::eta(ETA).method(Choice::ROW_BY_ROW.with(factor));
             for rows in [Rows::Free, Rows::Fixed] {
                 let name = factor.map_or("best", Factor::name);
                 let label = format!("row by row, {name}, {rows:?}, {noise:?}");
@@ -220,7 +220,7 @@ fn row_by_row_keeps_the_promised_probability() {
 
 #[test]
 fn fixed_recourse_keeps_the_promised_probability() {
-    let wish = Feasibility::eta(ETA).method(Choice::FixedRecourse);
+    let wish = Feasibility::eta(ETA).method(Choice::FIXED_RECOURSE);
     for noise in Noise::ALL {
         let label = format!("fixed recourse, {noise:?}");
         line(&label, Kind::Nonnegative, Rows::Fixed, noise, &wish).assert_not_vacuous(0.75);
@@ -229,7 +229,7 @@ fn fixed_recourse_keeps_the_promised_probability() {
 
 #[test]
 fn ball_keeps_the_promised_probability() {
-    let wish = Feasibility::eta(ETA).method(Choice::Ball);
+    let wish = Feasibility::eta(ETA).method(Choice::BALL);
     for rows in [Rows::Free, Rows::Fixed] {
         let label = format!("ball, {rows:?}, Gaussian");
         line(&label, Kind::Nonnegative, rows, Noise::Gaussian, &wish).assert_not_vacuous(0.9);
@@ -241,7 +241,7 @@ fn ball_keeps_the_promised_probability() {
 #[test]
 fn the_reported_probability_agrees_with_independent_draws() {
     let alarm = 1e-6 / 100.0;
-    let wish = Feasibility::eta(ETA).method(Choice::MassBox);
+    let wish = Feasibility::eta(ETA).method(Choice::MASS_BOX);
     for kind in Kind::ALL {
         for noise in Noise::ALL {
             // k = 1, and k = 2 under one law.

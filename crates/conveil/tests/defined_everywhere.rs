@@ -163,12 +163,12 @@ fn a_scenario_promise_names_its_unique_optimum() {
         let ask = ask.declared(0.01, "a study of the text");
         Plan::new(&map, ask).unwrap().guarantee().feasibility_text()
     };
-    let scenario = text(conveil::chance::Choice::Scenario);
+    let scenario = text(conveil::chance::Choice::SCENARIO);
     assert!(
         scenario.contains("assumes that the optimum is unique"),
         "{scenario}"
     );
-    let exact = text(conveil::chance::Choice::MassBox);
+    let exact = text(conveil::chance::Choice::MASS_BOX);
     assert!(!exact.contains("unique"), "{exact}");
 }
 

@@ -90,9 +90,9 @@ fn decide(k: usize, noise: Noise, risk: Risk) -> (Decided, Law) {
     let (map, query) = units(k);
     // The default for truncated noise, its whole support, would cost more than any risk it takes away.
     let method = if k == 1 {
-        Choice::MassBox
+        Choice::MASS_BOX
     } else {
-        Choice::Auto
+        Choice::AUTO
     };
     let wish = Feasibility::eta(0.1).method(method);
     let plan = Plan::new(&map, ask(query, noise, wish).risk(risk)).unwrap();

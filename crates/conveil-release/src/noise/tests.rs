@@ -177,8 +177,8 @@ fn the_laplace_scale_covers_sensitivity_and_rounding_exactly() {
             let size = f64::from(sensitivity) / 1000.0;
             let step = share * privacy.law(size).unwrap().scale();
             let law = privacy.lattice_law(size, numbers, Some(step)).unwrap();
-            let step = exact(law.1).unwrap();
-            let Ok(Noise::Laplace { scale }) = Noise::of(&law.0, &step) else {
+            let step = exact(law.step()).unwrap();
+            let Ok(Noise::Laplace { scale }) = Noise::of(law.law(), &step) else {
                 panic!("{law:?}");
             };
             let moved = thousandths(sensitivity) / &step + RBig::from(numbers as u64);

@@ -32,9 +32,9 @@ pub enum Method {
 impl Method {
     fn choice(self) -> Choice {
         match self {
-            Method::MassBox => Choice::MassBox,
-            Method::SafeBox => Choice::SafeBox,
-            Method::SampledBox => Choice::SampledBox,
+            Method::MassBox => Choice::MASS_BOX,
+            Method::SafeBox => Choice::SAFE_BOX,
+            Method::SampledBox => Choice::SAMPLED_BOX,
         }
     }
 }

@@ -130,11 +130,11 @@ impl Settings {
     fn feasibility(&self, seed: u64) -> Feasibility {
         let wish = Feasibility::eta(self.eta);
         match self.method {
-            Method::MassBox => wish.method(Choice::MassBox).split(match self.split {
+            Method::MassBox => wish.method(Choice::MASS_BOX).split(match self.split {
                 BoxSplit::Symmetric => Split::Symmetric,
                 BoxSplit::Optimise => Split::Optimise,
             }),
-            Method::SampledBox => wish.method(Choice::SampledBox).sampling(
+            Method::SampledBox => wish.method(Choice::SAMPLED_BOX).sampling(
                 conveil::ask::SampleSize::Paper,
                 paper::BETA,
                 seed,

@@ -64,12 +64,12 @@ impl Way {
         match self {
             Way::Output | Way::ProjectedOutput | Way::TwoVertices => wish,
             Way::SampledBox => {
-                wish.method(Choice::SampledBox)
+                wish.method(Choice::SAMPLED_BOX)
                     .sampling(SampleSize::Paper, BETA, seed)
             }
-            Way::Cantelli => wish.method(Choice::RowByRow(Some(Factor::Cantelli))),
-            Way::Chernoff => wish.method(Choice::RowByRow(Some(Factor::Chernoff))),
-            Way::Exact => wish.method(Choice::FixedRecourse),
+            Way::Cantelli => wish.method(Choice::ROW_BY_ROW.with(Factor::Cantelli)),
+            Way::Chernoff => wish.method(Choice::ROW_BY_ROW.with(Factor::Chernoff)),
+            Way::Exact => wish.method(Choice::FIXED_RECOURSE),
         }
     }
 }

@@ -60,8 +60,8 @@ impl<'a> Cell<'a> {
         let feasibility = match self.machine.mode {
             // The text shares η among all 2N rows; the weights that it prints come from η in each of them (with the
             // shares every record is on the slope of its loss, and nothing determines the intercept).
-            Mode::Paper => Feasibility::each(eta).method(Choice::RowByRow(Some(Factor::Cantelli))),
-            _ => Feasibility::eta(eta).method(Choice::NoiseAwareHinge),
+            Mode::Paper => Feasibility::each(eta).method(Choice::ROW_BY_ROW.with(Factor::Cantelli)),
+            _ => Feasibility::eta(eta).method(Choice::NOISE_AWARE_HINGE),
         };
         self.machine.plan(feasibility, sampled)
     }

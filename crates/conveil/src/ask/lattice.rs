@@ -4,7 +4,7 @@
 use super::{Norm, Privacy};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::noise::Law;
+use crate::noise::{LatticeLaw, Law};
 
 /// Without a stated step: this share of the scale, rounded down to a power of two.
 const DEFAULT_SHARE: f64 = 1.0 / (1u64 << 20) as f64;
@@ -16,10 +16,10 @@ const FINEST: f64 = 1e-12;
 const DEFAULT_DELTA_SHARE: f64 = 1e-3;
 
 impl Privacy {
-    /// The law and the lattice step for r released numbers.
+    /// The law and its lattice for r released numbers.
     ///
     /// # Guarantee
-    /// Noise of this law, drawn on the lattice of the returned step, is (ε, δ)-differentially private for the given
+    /// Noise of this law, drawn on its lattice, is (ε, δ)-differentially private for the given
     /// sensitivity of T^{-1}Qx̄: rounding adds r·h to Δ₁ or √r·h to Δ₂; a Gaussian is calibrated to
     /// δ − r(1+e^ε)h²/(25σ²), the distance of the discrete to the rounded continuous law; the bound of truncated noise
     /// is widened until the discrete law's own lost mass is at most δ (M5g, M7).
@@ -28,7 +28,7 @@ impl Privacy {
         sensitivity: f64,
         released: usize,
         stated: Option<f64>,
-    ) -> Result<(Law, f64)> {
+    ) -> Result<LatticeLaw> {
         let scale = self.law(sensitivity)?.scale();
         let r = released as f64;
         let step = match stated {
@@ -100,7 +100,7 @@ impl Privacy {
                 Law::truncated_laplace(law.scale(), reach * step)?
             }
         };
-        Ok((law, step))
+        Ok(LatticeLaw::new(law, step))
     }
 }
 
@@ -120,16 +120,18 @@ mod tests {
     #[test]
     fn a_gaussian_pays_for_its_lattice_out_of_delta() {
         let privacy = Privacy::gaussian(1.0, 1e-5);
-        let (fine, step) = privacy.lattice_law(1.0, 2, None).unwrap();
+        let fine = privacy.lattice_law(1.0, 2, None).unwrap();
+        let (fine, step) = (fine.law(), fine.step());
         let (plain, coarse) = (privacy.law(1.0).unwrap(), fine.scale() / 1000.0);
         assert!(fine.scale() > plain.scale() && fine.scale() < 1.001 * plain.scale());
         assert!(2.0 * (1.0 + 1f64.exp()) * (step / plain.scale()).powi(2) / 25.0 <= 1e-8);
-        let (wider, _) = privacy.lattice_law(1.0, 2, Some(coarse)).unwrap();
+        let wider = *privacy.lattice_law(1.0, 2, Some(coarse)).unwrap().law();
         assert!(wider.scale() > fine.scale());
         // At ε = 20 the default step follows e^ε: it must not take more than its thousandth.
-        let (law, step) = Privacy::gaussian(20.0, 1e-6)
+        let noise = Privacy::gaussian(20.0, 1e-6)
             .lattice_law(1.0, 1, None)
             .unwrap();
+        let (law, step) = (noise.law(), noise.step());
         assert!((1.0 + 20f64.exp()) * (step / law.scale()).powi(2) / 25.0 <= 1.1e-9);
         let refused = privacy.lattice_law(1.0, 2, Some(plain.scale() / 2.0));
         assert!(refused.unwrap_err().to_string().contains("costs δ = "));
@@ -150,7 +152,8 @@ mod tests {
         for (epsilon, delta, share) in [(1.0, 0.01, 0.3), (0.5, 1e-4, 0.9), (3.0, 0.2, 0.05)] {
             let privacy = Privacy::truncated_laplace(epsilon, delta);
             let scale = privacy.law(1.0).unwrap().scale();
-            let (law, step) = privacy.lattice_law(1.0, 1, Some(share * scale)).unwrap();
+            let noise = privacy.lattice_law(1.0, 1, Some(share * scale)).unwrap();
+            let (law, step) = (noise.law(), noise.step());
             let reach = (law.support_bound().unwrap() / step).round() as i64;
             let weight = |j: i64| (-(j.abs() as f64) * step / law.scale()).exp();
             let whole: f64 = (-reach..=reach).map(weight).sum();

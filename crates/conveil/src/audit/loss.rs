@@ -199,9 +199,10 @@ mod tests {
             Privacy::gaussian(0.7, 1e-5),
             Privacy::truncated_laplace(0.7, 1e-3),
         ] {
-            let (law, step) = privacy
+            let noise = privacy
                 .lattice_law(1.0, 1, Some(0.01))
                 .unwrap_or_else(|_| privacy.lattice_law(1.0, 1, None).unwrap());
+            let (law, step) = (*noise.law(), noise.step());
             let claim = Claim { privacy, law, step };
             let point = |y: f64| Point {
                 answer: vec![y],

@@ -1,20 +1,59 @@
 //! M5f. Ball (Gaussian): ‖ζ‖ ≤ σ√χ²_k(1−η), all linear rows at once.
 
 use super::row_by_row::norm_row;
-use super::{Method, Task};
+use super::{Choice, Kind, Method, Ready, Scope, Setting, Task};
 use crate::error::{Error, Result};
 use crate::noise::{self, Law};
+use crate::program::Cone;
 use crate::rule::Lift;
+
+impl Choice {
+    /// M5f: one Euclidean ball for all linear rows, for Gaussian noise.
+    pub const BALL: Choice = Choice::by(&Ball);
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ball;
+
+impl Kind for Ball {
+    fn word(&self) -> &'static str {
+        "ball"
+    }
+
+    fn name(&self) -> &'static str {
+        "ball"
+    }
+
+    fn summary(&self) -> &'static str {
+        "all linear rows hold for every noise in one Euclidean ball; Gaussian noise"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Event(self.word())
+    }
+
+    fn serves(&self, cone: &Cone) -> bool {
+        cone.is_linear()
+    }
+
+    fn ready(&self, setting: &Setting) -> Result<Ready> {
+        let ball = EuclideanBall::new(setting)?;
+        let detail = format!("‖ζ‖ ≤ {}", crate::digits::decimals(ball.radius, 0.0));
+        Ok(Ready::new(ball, detail))
+    }
+}
 
 /// # Guarantee
 /// Pr[‖ζ‖ > radius] is at most the share, and each row holds for every ζ in the ball (M5f).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ball {
+struct EuclideanBall {
     radius: f64,
 }
 
-impl Ball {
-    pub(super) fn new(law: &Law, noises: usize, share: f64, step: f64) -> Result<Self> {
+impl EuclideanBall {
+    fn new(setting: &Setting) -> Result<Self> {
+        let law = setting.noise.law();
         if !matches!(law, Law::Gaussian(_)) {
             return Err(Error::refused(
                 "the ball method",
@@ -25,22 +64,15 @@ impl Ball {
                 "the mass box, or row by row",
             ));
         }
-        let radius = noise::ball_radius(noises, share)? * law.scale();
-        Ok(Ball {
-            radius: radius + 1.5 * step * (noises as f64).sqrt(),
+        let radius = noise::ball_radius(setting.noises, setting.share)? * law.scale();
+        let lattice = setting.noise.displacement() * (setting.noises as f64).sqrt();
+        Ok(EuclideanBall {
+            radius: radius + lattice,
         })
-    }
-
-    pub(super) fn radius(&self) -> f64 {
-        self.radius
     }
 }
 
-impl Method for Ball {
-    fn name(&self) -> &'static str {
-        "ball"
-    }
-
+impl Method for EuclideanBall {
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
         for &i in task.rows {
             let noise = lift.row_noise(i);

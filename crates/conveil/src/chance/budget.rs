@@ -31,6 +31,9 @@ pub struct Budget {
     /// Not so where noise is put on the answer and nothing is promised of a decision.
     pub(super) promised: bool,
     pub(super) lines: Vec<BudgetLine>,
+    /// A line is about the optimum of a sampled program.
+    #[serde(skip)]
+    pub(super) assumes_one_optimum: bool,
 }
 
 impl Budget {
@@ -70,8 +73,7 @@ impl Budget {
 
     /// Whether a line is about the optimum of a sampled program, which must then be one point (M5c).
     pub(crate) fn assumes_one_optimum(&self) -> bool {
-        let scenario = super::Choice::Scenario.name();
-        self.lines.iter().any(|line| line.method == scenario)
+        self.assumes_one_optimum
     }
 
     /// The confidence of the certified probability: 1 − Σβ.

@@ -1,20 +1,12 @@
 //! From the wish to methods with shares: decided on public structure alone, once, in the Plan.
 
-use super::ball::Ball;
-use super::bounded::Bounded;
 use super::budget::{Budget, BudgetLine};
-use super::fixed::FixedRecourse;
-use super::hinge::{NoiseAwareHinge, not_local};
-use super::mass_box::MassBox;
-use super::row_by_row::RowByRow;
-use super::safe_box::SafeBox;
-use super::sampled_box::SampledBox;
-use super::scenario::Scenario;
-use super::sorting::{Pending, reach, sort_rows};
+use super::hinge::not_local;
+use super::sorting::{NoiseFree, Pending, Sorted, reach, sort_rows};
 use super::vertices::BoxSet;
-use super::{Choice, Feasibility, Method, Reach, Room, Site, Split, Task};
+use super::{Feasibility, Kind, Method, Reach, Ready, Room, Scope, Setting, Site, Task, methods};
 use crate::error::{Error, Result};
-use crate::noise::Law;
+use crate::noise::LatticeLaw;
 use crate::program::{Cone, ConstraintBlock, Program};
 use crate::rule::{Lift, Rule};
 use std::sync::Arc;
@@ -25,6 +17,7 @@ pub struct BlockDesign {
     block: usize,
     rows: Vec<usize>,
     etas: Vec<f64>,
+    kind: &'static dyn Kind,
     method: Arc<dyn Method>,
 }
 
@@ -44,9 +37,9 @@ impl BlockDesign {
         &self.etas
     }
 
-    /// The method's name.
-    pub fn method(&self) -> &'static str {
-        self.method.name()
+    /// The kind of its method.
+    pub fn kind(&self) -> &'static dyn Kind {
+        self.kind
     }
 }
 
@@ -60,16 +53,11 @@ impl BlockDesign {
 /// answer is not the design's to keep.
 #[derive(Clone, Debug)]
 pub struct Design {
-    law: Law,
-    step: f64,
+    noise: LatticeLaw,
     served: Vec<BlockDesign>,
-    /// Blocks and rows that no noise reaches, or that hold always or at the mean.
-    silent: Vec<(usize, Vec<usize>)>,
+    noise_free: Vec<NoiseFree>,
     budget: Budget,
-    splits: usize,
     boxes: Vec<BoxSet>,
-    /// The mass box's interval by split.
-    split_boxes: Vec<BoxSet>,
     at_the_mean: bool,
 }
 
@@ -78,51 +66,65 @@ impl Design {
     pub fn new(
         program: &Program,
         rule: &Rule,
-        law: &Law,
+        noise: &LatticeLaw,
         wish: &Feasibility,
-        step: f64,
     ) -> Result<Self> {
         wish.validate()?;
-        let (pending, silent) = sort_rows(program, rule, law, wish)?;
+        let Sorted {
+            pending,
+            noise_free,
+        } = sort_rows(program, rule, noise.law(), wish)?;
         let mut design = Design {
-            law: *law,
-            step,
+            noise: *noise,
             served: Vec::new(),
-            silent,
+            noise_free,
             budget: Budget {
                 eta: wish.eta,
                 each: wish.each,
                 promised: true,
                 lines: Vec::new(),
+                assumes_one_optimum: false,
             },
-            splits: 1,
             boxes: Vec::new(),
-            split_boxes: Vec::new(),
             at_the_mean: false,
         };
-        design.allot(program, rule, wish, pending)?;
+        match wish.each {
+            true => design.allot_each(program, rule, wish, pending)?,
+            false => design.allot(program, rule, wish, pending)?,
+        }
+        let methods = || design.served.iter().map(|served| &served.method);
+        let is_about_one = methods().any(|method| method.assumes_one_optimum());
+        let interval = |method: &Arc<dyn Method>| -> Option<Vec<BoxSet>> {
+            let noises = 0..rule.noises();
+            noises.map(|noise| method.interval(0, noise)).collect()
+        };
+        let boxes = methods().rev().find_map(interval);
+        design.budget.assumes_one_optimum = is_about_one;
+        design.boxes = boxes.unwrap_or_default();
         design.check(program, rule)?;
         Ok(design)
     }
 
     /// Every constraint at the mean alone, as without noise: what stands behind noise on the answer (M13). Nothing is
     /// `promised` of a decision, unless the answer is mended afterwards.
-    pub(crate) fn at_the_mean(program: &Program, law: &Law, step: f64, promised: bool) -> Self {
+    pub(crate) fn at_the_mean(program: &Program, noise: &LatticeLaw, promised: bool) -> Self {
         let blocks = program.constraints().iter().enumerate();
+        let noise_free = blocks.map(|(block, b)| NoiseFree {
+            block,
+            rows: b.range().collect(),
+        });
         Design {
-            law: *law,
-            step,
+            noise: *noise,
             served: Vec::new(),
-            silent: blocks.map(|(i, b)| (i, b.range().collect())).collect(),
+            noise_free: noise_free.collect(),
             budget: Budget {
                 eta: if promised { 0.0 } else { 1.0 },
                 each: false,
                 promised,
                 lines: Vec::new(),
+                assumes_one_optimum: false,
             },
-            splits: 1,
             boxes: Vec::new(),
-            split_boxes: Vec::new(),
             at_the_mean: true,
         }
     }
@@ -149,13 +151,14 @@ impl Design {
             served.method.check(&Site {
                 cone: &cone_of(block, served.rows.len()),
                 name: block.name(),
-                law: &self.law,
+                law: self.noise.law(),
                 rows,
             })?;
         }
         Ok(())
     }
 
+    /// One budget: what blocks state for themselves, then a share for each event and one for all other rows.
     fn allot(
         &mut self,
         program: &Program,
@@ -163,14 +166,8 @@ impl Design {
         wish: &Feasibility,
         pending: Vec<Pending>,
     ) -> Result<()> {
-        if wish.each {
-            return self.allot_each(program, wish, pending);
-        }
-        let explicit: f64 = pending
-            .iter()
-            .filter_map(|p| p.etas.as_ref())
-            .flatten()
-            .sum();
+        let stated = pending.iter().filter_map(|p| p.etas.as_ref());
+        let explicit: f64 = stated.flatten().sum();
         let left = wish.eta - explicit;
         if left < -1e-12 * wish.eta {
             return Err(Error::input(format!(
@@ -178,33 +175,26 @@ impl Design {
                 wish.eta
             )));
         }
-        let (mut by_event, mut by_row): (Vec<Pending>, Vec<Pending>) = (Vec::new(), Vec::new());
-        for p in pending {
-            match p.choice {
-                Choice::RowByRow(_) | Choice::NoiseAwareHinge | Choice::FixedRecourse => {
-                    by_row.push(p)
-                }
-                _ => by_event.push(p),
+        let (by_row, mut by_event): (Vec<Pending>, Vec<Pending>) =
+            (pending.into_iter()).partition(|p| p.kind.scope() == Scope::EachRow);
+        let mut events: Vec<Event> = Vec::new();
+        for kind in methods() {
+            let scope = kind.scope();
+            let mine = by_event.iter().filter(|p| p.kind.scope() == scope);
+            let weight = mine.clone().map(|p| p.weight).fold(0.0f64, f64::max);
+            let is_new = events.iter().all(|e| e.scope != scope);
+            if matches!(scope, Scope::Event(_)) && mine.count() > 0 && is_new {
+                events.push(Event {
+                    scope,
+                    weight,
+                    is_sampled: kind.is_sampled(),
+                });
             }
         }
-        let kinds = [
-            Choice::MassBox,
-            Choice::SampledBox,
-            Choice::Scenario,
-            Choice::Ball,
-        ];
-        let present: Vec<Choice> = kinds
-            .into_iter()
-            .filter(|kind| by_event.iter().any(|p| event_of(p.choice) == *kind))
-            .collect();
         // Equal shares per group, unless a block's weight raises or lowers the event that serves it.
         let open_rows = by_row.iter().any(|p| p.etas.is_none());
-        let weight_of = |kind: &Choice| {
-            let mine = by_event.iter().filter(|p| event_of(p.choice) == *kind);
-            mine.map(|p| p.weight).fold(0.0f64, f64::max)
-        };
-        let weights: Vec<f64> = present.iter().map(weight_of).collect();
-        let total = weights.iter().sum::<f64>() + f64::from(u8::from(open_rows));
+        let weights: f64 = events.iter().map(|event| event.weight).sum();
+        let total = weights + f64::from(u8::from(open_rows));
         let unit = if total > 0.0 { left / total } else { 0.0 };
         if total > 0.0 && !(unit > 0.0) {
             return Err(Error::input(format!(
@@ -212,77 +202,44 @@ impl Design {
                 wish.eta
             )));
         }
-        let sampled = present
-            .iter()
-            .filter(|c| matches!(c, Choice::SampledBox | Choice::Scenario))
-            .count();
-        let sampling = (wish.size, wish.beta / sampled.max(1) as f64, wish.seed);
-        for (kind, weight) in present.into_iter().zip(weights) {
-            let (method, mut line) = self.event(rule, kind, weight * unit, sampling, wish.split)?;
-            if kind != Choice::MassBox {
-                self.serve(program, &mut by_event, kind, method, Some(line));
-                continue;
-            }
-            // One box for both: it is one event, whether vertices or a safe bound stand in for it.
-            let safe = Arc::new(SafeBox::new(&self.split_boxes));
-            let is = |choice| move |p: &Pending| p.choice == choice;
-            if by_event.iter().any(is(Choice::MassBox)) {
-                let detail = line.detail.clone();
-                self.serve(program, &mut by_event, kind, method, Some(line));
-                line = new_line("safe box", 0.0, format!("the same event: {detail}"));
-            } else {
-                line.method = safe.name().into();
-            }
-            if by_event.iter().any(is(Choice::SafeBox)) {
-                self.serve(program, &mut by_event, Choice::SafeBox, safe, Some(line));
-            }
+        let sampled = events.iter().filter(|event| event.is_sampled).count();
+        let support = Event {
+            scope: Scope::Support,
+            weight: 0.0,
+            is_sampled: false,
+        };
+        for event in events.iter().chain([&support]) {
+            let share = event.weight * unit;
+            let setting = Setting::new(self.noise, rule, wish, sampled, share);
+            self.serve_event(program, event, &setting, &mut by_event)?;
         }
-        if by_event.iter().any(|p| p.choice == Choice::Bounded) {
-            let bounded = Bounded::new(&self.law, self.step)?;
-            let line = new_line("bounded noise", 0.0, box_text(&bounded.set()));
-            self.boxes = vec![bounded.set(); rule.noises()];
-            self.serve(
-                program,
-                &mut by_event,
-                Choice::Bounded,
-                Arc::new(bounded),
-                Some(line),
-            );
-        }
-        self.allot_rows(program, by_row, unit)
+        self.allot_rows(program, rule, wish, by_row, unit)
     }
 
     /// η for every row by itself: no share is divided, and nothing is promised of all rows together.
     fn allot_each(
         &mut self,
         program: &Program,
+        rule: &Rule,
         wish: &Feasibility,
         pending: Vec<Pending>,
     ) -> Result<()> {
-        for p in &pending {
-            let by_row = matches!(
-                p.choice,
-                Choice::RowByRow(_) | Choice::NoiseAwareHinge | Choice::FixedRecourse
-            );
-            if !by_row {
-                return Err(Error::refused(
-                    format!(
-                        "an η for each row of `{}`",
-                        program.constraints()[p.block].name()
-                    ),
-                    format!(
-                        "{} serves rows together, not each by itself",
-                        p.choice.name()
-                    ),
-                    "a joint η; or row by row, for linear rows",
-                ));
-            }
+        let together = pending.iter().find(|p| p.kind.scope() != Scope::EachRow);
+        if let Some(p) = together {
+            return Err(Error::refused(
+                format!(
+                    "an η for each row of `{}`",
+                    program.constraints()[p.block].name()
+                ),
+                format!("{} serves rows together, not each by itself", p.kind.name()),
+                "a joint η; or row by row, for linear rows",
+            ));
         }
         let each = pending.into_iter().map(|p| Pending {
             etas: Some(p.etas.unwrap_or_else(|| vec![wish.eta; p.rows.len()])),
             ..p
         });
-        self.allot_rows(program, each.collect(), 0.0)?;
+        self.allot_rows(program, rule, wish, each.collect(), 0.0)?;
         for (line, served) in self.budget.lines.iter_mut().zip(&self.served) {
             let largest = served.etas.iter().fold(0.0f64, |m, e| m.max(*e));
             line.share = largest;
@@ -291,83 +248,49 @@ impl Design {
         Ok(())
     }
 
-    /// The one event of a method, and its line in the table.
-    fn event(
-        &mut self,
-        rule: &Rule,
-        kind: Choice,
-        share: f64,
-        sampling: (crate::noise::SampleSize, f64, u64),
-        split: Split,
-    ) -> Result<(Arc<dyn Method>, BudgetLine)> {
-        let k = rule.noises();
-        let (law, step) = (self.law, self.step);
-        Ok(match kind {
-            Choice::SampledBox => {
-                let method = SampledBox::new(&law, k, share, sampling, step)?;
-                let text = format!("hull of {} samples, seed {}", method.samples(), sampling.2);
-                let mut line = new_line("sampled box", share, text);
-                line.certified = method.outside();
-                self.boxes = method.boxes().to_vec();
-                (Arc::new(method), line)
-            }
-            Choice::Scenario => {
-                let decisions = rule.variables() + rule.free_entries();
-                let method = Scenario::new(&law, k, decisions, share, sampling)?;
-                let text = format!(
-                    "{} samples for {decisions} decision variables, seed {}; assumes a unique optimum",
-                    method.samples(),
-                    sampling.2
-                );
-                let mut line = new_line("scenario", share, text);
-                line.confidence = Some(1.0 - sampling.1);
-                (Arc::new(method), line)
-            }
-            Choice::Ball => {
-                let method = Ball::new(&law, k, share, step)?;
-                let text = format!("‖ζ‖ ≤ {}", crate::digits::decimals(method.radius(), 0.0));
-                (Arc::new(method), new_line("ball", share, text))
-            }
-            _ => {
-                let method = MassBox::new(&law, k, share, split, step)?;
-                self.splits = method.boxes().len();
-                self.split_boxes = method.boxes().to_vec();
-                let text = if self.splits == 1 {
-                    box_text(&method.boxes()[0])
-                } else {
-                    format!("the best of {} public splits", self.splits)
-                };
-                self.boxes = vec![method.boxes()[0]; k];
-                (Arc::new(method), new_line("mass box", share, text))
-            }
-        })
-    }
-
-    fn serve(
+    /// Everything that shares one event: the share is counted once, in the line of the first kind.
+    fn serve_event(
         &mut self,
         program: &Program,
+        event: &Event,
+        setting: &Setting,
         pending: &mut Vec<Pending>,
-        kind: Choice,
-        method: Arc<dyn Method>,
-        line: Option<BudgetLine>,
-    ) {
-        let mine: Vec<Pending> = pending.extract_if(.., |p| p.choice == kind).collect();
-        if let Some(mut line) = line {
+    ) -> Result<()> {
+        let mut counted: Option<String> = None;
+        for kind in methods().iter().filter(|kind| kind.scope() == event.scope) {
+            let is_mine = |p: &mut Pending| p.kind.word() == kind.word();
+            let mine: Vec<Pending> = pending.extract_if(.., is_mine).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let ready = kind.ready(setting)?;
+            let mut line = match &counted {
+                Some(detail) => new_line(*kind, 0.0, format!("the same event: {detail}")),
+                None => ready.line(*kind, setting.share),
+            };
+            counted = counted.or(Some(ready.detail));
             line.rows = mine.iter().map(|p| p.rows.len()).sum();
             line.serves = names(program, &mine);
             self.budget.lines.push(line);
-        }
-        for p in mine {
-            self.served.push(BlockDesign {
+            self.served.extend(mine.into_iter().map(|p| BlockDesign {
                 block: p.block,
                 etas: Vec::new(),
                 rows: p.rows,
-                method: method.clone(),
-            });
+                kind: *kind,
+                method: ready.method.clone(),
+            }));
         }
+        Ok(())
     }
 
-    fn allot_rows(&mut self, program: &Program, rows: Vec<Pending>, share: f64) -> Result<()> {
+    fn allot_rows(
+        &mut self,
+        program: &Program,
+        rule: &Rule,
+        wish: &Feasibility,
+        rows: Vec<Pending>,
+        share: f64,
+    ) -> Result<()> {
         let total: f64 = rows
             .iter()
             .filter(|p| p.etas.is_none())
@@ -384,19 +307,18 @@ impl Design {
                     program.constraints()[p.block].name()
                 )));
             }
-            let method: Arc<dyn Method> = match p.choice {
-                Choice::RowByRow(factor) => Arc::new(RowByRow::new(factor)),
-                Choice::NoiseAwareHinge => Arc::new(NoiseAwareHinge),
-                _ => Arc::new(FixedRecourse),
-            };
             let sum: f64 = etas.iter().sum();
+            let ready = p.kind.ready(&Setting {
+                factor: p.factor,
+                ..Setting::new(self.noise, rule, wish, 0, sum)
+            })?;
             let same = etas.iter().all(|e| *e == etas[0]);
             let text = if same {
                 format!("η = {:.3e} for each row", etas[0])
             } else {
                 "η of each row as given".into()
             };
-            let mut line = new_line(method.name(), sum, text);
+            let mut line = new_line(p.kind, sum, text);
             line.rows = p.rows.len();
             line.serves = names(program, std::slice::from_ref(&p));
             self.budget.lines.push(line);
@@ -404,7 +326,8 @@ impl Design {
                 block: p.block,
                 rows: p.rows,
                 etas,
-                method,
+                kind: p.kind,
+                method: ready.method,
             });
         }
         Ok(())
@@ -413,7 +336,7 @@ impl Design {
     /// Writes every constraint of the program into the lift, under the given box split.
     pub fn enforce(&self, lift: &mut Lift<'_>, split: usize) -> Result<()> {
         let program = lift.program();
-        for (block, rows) in &self.silent {
+        for NoiseFree { block, rows } in &self.noise_free {
             let origins: Vec<Option<usize>> = rows.iter().map(|&i| Some(i)).collect();
             let at_mean = rows.iter().map(|&i| lift.mean_row(i, 0.0)).collect();
             let cone = cone_of(&program.constraints()[*block], rows.len());
@@ -428,8 +351,7 @@ impl Design {
                     cone: &cone,
                     rows: &served.rows,
                     etas: &served.etas,
-                    law: &self.law,
-                    step: self.step,
+                    noise: &self.noise,
                     split,
                     name: block.name(),
                 },
@@ -443,13 +365,12 @@ impl Design {
         &self,
         rows: usize,
         noises: usize,
-        law: &Law,
-        step: f64,
+        noise: &LatticeLaw,
     ) -> Result<Option<Vec<Room>>> {
         let mut rooms = vec![None; rows];
         for served in &self.served {
             for (&row, &eta) in served.rows.iter().zip(&served.etas) {
-                rooms[row] = served.method.room(law, noises, eta, step)?;
+                rooms[row] = served.method.room(noise, noises, eta)?;
             }
         }
         Ok(rooms.into_iter().collect())
@@ -457,9 +378,12 @@ impl Design {
 
     /// Refuses a method that serves local recourse alone.
     pub(crate) fn without_local_recourse(&self, program: &Program) -> Result<()> {
-        let hinge = NoiseAwareHinge.name();
-        match self.served.iter().find(|s| s.method.name() == hinge) {
-            Some(served) => Err(not_local(program.constraints()[served.block].name())),
+        let mut served = self.served.iter();
+        match served.find(|served| served.kind.needs_local_recourse()) {
+            Some(served) => Err(not_local(
+                served.kind,
+                program.constraints()[served.block].name(),
+            )),
             None => Ok(()),
         }
     }
@@ -476,7 +400,19 @@ impl Design {
 
     /// Number of box splits to try; 1 unless the split is optimised.
     pub fn splits(&self) -> usize {
-        self.splits
+        let methods = self.served.iter().map(|served| served.method.splits());
+        methods.fold(1, usize::max)
+    }
+
+    /// The kinds of methods in use, in the order of the table.
+    pub fn kinds(&self) -> Vec<&'static dyn Kind> {
+        let mut kinds: Vec<&'static dyn Kind> = Vec::new();
+        for served in &self.served {
+            if kinds.iter().all(|kind| kind.word() != served.kind.word()) {
+                kinds.push(served.kind);
+            }
+        }
+        kinds
     }
 
     /// The box, one interval per noise, of the first split; empty when no method uses a box.
@@ -486,18 +422,19 @@ impl Design {
 
     /// The one interval of a single noise that serves every row under a split, if one does.
     pub(crate) fn sole_box(&self, split: usize) -> Option<BoxSet> {
-        let set = match self.split_boxes.get(split) {
-            Some(set) => *set,
-            None => *self.boxes.first()?,
-        };
-        (self.boxes.len() == 1 && self.one_box_for_all()).then_some(set)
+        let is_sole = self.boxes.len() == 1 && self.one_box_for_all();
+        self.served
+            .first()?
+            .method
+            .interval(split, 0)
+            .filter(|_| is_sole)
     }
 
     /// Whether a decision rule that meets the constraints has a mean that does: not so for sampled points, among which
     /// zero need not lie.
     pub(crate) fn holds_at_the_mean(&self) -> bool {
-        let sampled = |m: &str| m == "sampled box" || m == "scenario";
-        !self.budget.lines.iter().any(|line| sampled(&line.method))
+        let mut methods = self.served.iter().map(|served| &served.method);
+        methods.all(|method| method.holds_at_the_mean())
     }
 
     /// Whether every constraint is met at the mean alone.
@@ -507,27 +444,31 @@ impl Design {
 
     /// Whether one box serves every row that noise reaches: M5a's equality c'x̄ = c'x* − l needs it.
     pub(crate) fn one_box_for_all(&self) -> bool {
-        let [line] = self.budget.lines.as_slice() else {
-            return false;
-        };
-        matches!(
-            line.method.as_str(),
-            "mass box" | "sampled box" | "bounded noise"
-        )
+        let first = self.served.first();
+        self.budget.lines.len() == 1 && first.is_some_and(|served| served.method.is_exact_box())
     }
 }
 
-/// The event that a choice shares with others.
-fn event_of(choice: Choice) -> Choice {
-    match choice {
-        Choice::SafeBox => Choice::MassBox,
-        other => other,
+/// An event that has a share of η, and what decides how large it is.
+struct Event {
+    scope: Scope,
+    weight: f64,
+    is_sampled: bool,
+}
+
+impl Ready {
+    fn line(&self, kind: &dyn Kind, share: f64) -> BudgetLine {
+        BudgetLine {
+            certified: self.certified.unwrap_or(share),
+            confidence: self.confidence,
+            ..new_line(kind, share, self.detail.clone())
+        }
     }
 }
 
-fn new_line(method: &str, share: f64, detail: String) -> BudgetLine {
+fn new_line(kind: &dyn Kind, share: f64, detail: String) -> BudgetLine {
     BudgetLine {
-        method: method.into(),
+        method: kind.name().into(),
         serves: String::new(),
         rows: 0,
         share,
@@ -535,11 +476,6 @@ fn new_line(method: &str, share: f64, detail: String) -> BudgetLine {
         confidence: None,
         detail,
     }
-}
-
-fn box_text(set: &BoxSet) -> String {
-    let end = |value: f64| crate::digits::decimals(value, 0.0);
-    format!("every ζ in [{}, {}]", end(set.lower), end(set.upper))
 }
 
 fn names(program: &Program, pending: &[Pending]) -> String {

@@ -1,9 +1,8 @@
 //! M5a. Mass box: l < 0 < u with Π Pr[l ≤ ζ_j ≤ u] ≥ 1−η, enforced for every ζ in the box. No samples, no confidence.
 
 use super::vertices::{self, BoxSet, Boxes};
-use super::{Method, Site, Task};
+use super::{Choice, Kind, Method, NoisyRows, Ready, Scope, Setting, Site, Task};
 use crate::error::{Error, Result};
-use crate::noise::Law;
 use crate::rule::Lift;
 
 /// Where the mass outside the box lies.
@@ -48,26 +47,58 @@ impl Split {
     }
 }
 
+impl Choice {
+    /// M5a: a box that holds 1−η of the noise, enforced for every noise in it.
+    pub const MASS_BOX: Choice = Choice::by(&MassBox);
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MassBox;
+
+impl Kind for MassBox {
+    fn word(&self) -> &'static str {
+        "mass-box"
+    }
+
+    fn name(&self) -> &'static str {
+        "mass box"
+    }
+
+    fn summary(&self) -> &'static str {
+        "every block holds for every noise in a box of probability 1 − η"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Event(self.word())
+    }
+
+    fn is_default(&self, rows: &NoisyRows<'_>) -> bool {
+        rows.law.support_bound().is_none() && (rows.noises == 1 || !rows.is_linear)
+    }
+
+    fn ready(&self, setting: &Setting) -> Result<Ready> {
+        let boxes = MassBoxes::new(setting)?;
+        let detail = boxes.detail();
+        Ok(Ready::new(boxes, detail))
+    }
+}
+
 /// A box per split, each with mass at least 1 − share over all k noises.
 ///
 /// # Guarantee
 /// Pr[ζ ∈ box] ≥ 1 − share, from the law's own quantiles: 1 − (1−share)^{1/k} of each noise lies outside (M5a).
 #[derive(Clone, Debug)]
-pub(super) struct MassBox {
+pub(super) struct MassBoxes {
     boxes: Vec<BoxSet>,
 }
 
-impl MassBox {
-    pub(super) fn new(
-        law: &Law,
-        noises: usize,
-        share: f64,
-        split: Split,
-        step: f64,
-    ) -> Result<Self> {
+impl MassBoxes {
+    pub(super) fn new(setting: &Setting) -> Result<Self> {
+        let law = setting.noise.law();
         // 1 − (1−η)^{1/k}, without cancellation.
-        let outside = -((-share).ln_1p() / noises as f64).exp_m1();
-        let boxes = split
+        let outside = -((-setting.share).ln_1p() / setting.noises as f64).exp_m1();
+        let boxes = (setting.split)
             .shares()
             .into_iter()
             .map(|lower_share| -> Result<BoxSet> {
@@ -77,29 +108,49 @@ impl MassBox {
                     lower: -law.upper_quantile(below)?,
                     upper: law.upper_quantile(above)?,
                 }
-                .widened(step))
+                .widened(&setting.noise))
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(MassBox { boxes })
+        Ok(MassBoxes { boxes })
     }
 
     /// The box of a split.
-    pub(super) fn boxes(&self) -> &[BoxSet] {
-        &self.boxes
+    pub(super) fn at(&self, split: usize) -> BoxSet {
+        self.boxes[split.min(self.boxes.len() - 1)]
+    }
+
+    /// Number of splits.
+    pub(super) fn splits(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// The set, for people.
+    pub(super) fn detail(&self) -> String {
+        match self.boxes.as_slice() {
+            [set] => set.to_string(),
+            many => format!("the best of {} public splits", many.len()),
+        }
     }
 }
 
-impl Method for MassBox {
-    fn name(&self) -> &'static str {
-        "mass box"
-    }
-
+impl Method for MassBoxes {
     fn check(&self, site: &Site<'_>) -> Result<()> {
         vertices::check(site)
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
-        let set = self.boxes[task.split.min(self.boxes.len() - 1)];
-        Boxes(vec![set; lift.noises()]).enforce(lift, task)
+        Boxes(vec![self.at(task.split); lift.noises()]).enforce(lift, task)
+    }
+
+    fn splits(&self) -> usize {
+        self.splits()
+    }
+
+    fn interval(&self, split: usize, _noise: usize) -> Option<BoxSet> {
+        Some(self.at(split))
+    }
+
+    fn is_exact_box(&self) -> bool {
+        true
     }
 }

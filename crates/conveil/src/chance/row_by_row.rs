@@ -1,23 +1,64 @@
 //! M5d. Row by row (Bonferroni): z(ηᵢ)·‖F'X'aᵢ‖ ≤ bᵢ − aᵢ'x̄, with the smallest factor proven for the noise.
 
-use super::{Method, Room, Site, Task};
+use super::{Choice, Kind, Method, NoisyRows, Ready, Room, Scope, Setting, Site, Task};
 use crate::error::Result;
-use crate::noise::{self, Factor, Law};
+use crate::noise::{self, Factor, LatticeLaw, Law};
 use crate::program::Cone;
 use crate::rule::Lift;
 
+impl Choice {
+    /// M5d: each linear row by a factor of its standard deviation, the smallest that is proven unless one is stated.
+    pub const ROW_BY_ROW: Choice = Choice::by(&RowByRow);
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowByRow;
+
+impl Kind for RowByRow {
+    fn word(&self) -> &'static str {
+        "row-by-row"
+    }
+
+    fn name(&self) -> &'static str {
+        "row by row"
+    }
+
+    fn summary(&self) -> &'static str {
+        "each linear row by a proven factor of the size of its noise"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::EachRow
+    }
+
+    fn serves(&self, cone: &Cone) -> bool {
+        cone.is_linear()
+    }
+
+    fn is_default(&self, rows: &NoisyRows<'_>) -> bool {
+        rows.is_linear && rows.noises > 1 && !rows.is_fixed && rows.law.support_bound().is_none()
+    }
+
+    fn takes_factor(&self) -> bool {
+        true
+    }
+
+    fn ready(&self, setting: &Setting) -> Result<Ready> {
+        let factor = setting.factor;
+        Ok(Ready::new(Factored { factor }, ""))
+    }
+}
+
 /// # Guarantee
 /// Each row is violated with probability at most its ηᵢ; the rows' shares add up (M5d).
-#[derive(Clone, Debug)]
-pub(super) struct RowByRow {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Factored {
+    /// The smallest that is proven, unless one is stated.
     factor: Option<Factor>,
 }
 
-impl RowByRow {
-    pub(super) fn new(factor: Option<Factor>) -> Self {
-        RowByRow { factor }
-    }
-
+impl Factored {
     /// m with Pr[v'ζ > m‖v‖] ≤ η for every v with this many non-zero entries.
     fn multiplier(&self, law: &Law, terms: usize, eta: f64) -> Result<f64> {
         Ok(match self.factor {
@@ -27,11 +68,7 @@ impl RowByRow {
     }
 }
 
-impl Method for RowByRow {
-    fn name(&self) -> &'static str {
-        "row by row"
-    }
-
+impl Method for Factored {
     /// Refuses a named factor that is not proven for the law and the number of noises that can reach a row.
     fn check(&self, site: &Site<'_>) -> Result<()> {
         for row in &site.rows {
@@ -42,11 +79,11 @@ impl Method for RowByRow {
         Ok(())
     }
 
-    fn room(&self, law: &Law, noises: usize, eta: f64, step: f64) -> Result<Option<Room>> {
+    fn room(&self, noise: &LatticeLaw, noises: usize, eta: f64) -> Result<Option<Room>> {
         // z is raised by (3h/2)√k/σ_min(F); here F = σI and the multiplier is zσ.
-        let lattice = 1.5 * step * (noises as f64).sqrt();
+        let lattice = noise.displacement() * (noises as f64).sqrt();
         Ok(Some(Room::Norm(
-            self.multiplier(law, noises, eta)? + lattice,
+            self.multiplier(noise.law(), noises, eta)? + lattice,
         )))
     }
 
@@ -55,13 +92,14 @@ impl Method for RowByRow {
         for (&i, &eta) in task.rows.iter().zip(task.etas) {
             let noise = lift.row_noise(i);
             if noise.is_fixed() {
-                let multiplier = self.multiplier(task.law, noise.constant.len(), eta)?;
-                let shift = multiplier * noise.fixed_l2() + 1.5 * task.step * noise.fixed_l1();
+                let multiplier = self.multiplier(task.noise.law(), noise.constant.len(), eta)?;
+                let lattice = task.noise.displacement() * noise.fixed_l1();
+                let shift = multiplier * noise.fixed_l2() + lattice;
                 let row = lift.mean_row(i, shift);
                 lift.inequality(row, Some(i));
                 continue;
             }
-            if let Some(Room::Norm(multiplier)) = self.room(task.law, k, eta, task.step)? {
+            if let Some(Room::Norm(multiplier)) = self.room(task.noise, k, eta)? {
                 norm_row(lift, i, multiplier);
             }
         }

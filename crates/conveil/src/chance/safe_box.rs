@@ -5,12 +5,46 @@
 //! of each entry that may only grow. *Semidefinite*: S̄ − Σcⱼ Vⱼ − Σrⱼ|Vⱼ| ⪰ 0, with c, r the middle and half-width of
 //! the box and |V| = (V²)^½. Linear rows are exact, as in the mass box.
 
+use super::mass_box::{MassBox, MassBoxes};
 use super::vertices::{self, BoxSet, Boxes};
-use super::{Method, Site, Task};
+use super::{Choice, Kind, Method, Ready, Scope, Setting, Site, Task};
 use crate::error::{Error, Result};
 use crate::program::Cone;
 use crate::rule::{Lift, RowNoise};
 use faer::Side;
+
+impl Choice {
+    /// The box of M5a, met by a safe bound instead of vertices on cones that are not linear.
+    pub const SAFE_BOX: Choice = Choice::by(&SafeBox);
+}
+
+/// The kind. Its event is the mass box's: one box serves both.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SafeBox;
+
+impl Kind for SafeBox {
+    fn word(&self) -> &'static str {
+        "safe-box"
+    }
+
+    fn name(&self) -> &'static str {
+        "safe box"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the mass box, met by a safe bound of the block's own size where its vertices are too many"
+    }
+
+    fn scope(&self) -> Scope {
+        MassBox.scope()
+    }
+
+    fn ready(&self, setting: &Setting) -> Result<Ready> {
+        let boxes = MassBoxes::new(setting)?;
+        let detail = boxes.detail();
+        Ok(Ready::new(SafeBoxes { boxes }, detail))
+    }
+}
 
 /// A box by split, enforced without its vertices.
 ///
@@ -19,23 +53,16 @@ use faer::Side;
 /// the cones are monotone in the bounds of the coordinate hull, and Σδⱼ Vⱼ ⪯ Σrⱼ|Vⱼ| for |δⱼ| ≤ rⱼ. The converse does
 /// not hold: the vertices admit more.
 #[derive(Clone, Debug)]
-pub(super) struct SafeBox {
-    boxes: Vec<BoxSet>,
+struct SafeBoxes {
+    boxes: MassBoxes,
 }
 
 /// Σ terms + constant of the lifted program.
 type Expression = (Vec<(usize, f64)>, f64);
 
-impl SafeBox {
-    /// The boxes of a mass box.
-    pub(super) fn new(boxes: &[BoxSet]) -> Self {
-        SafeBox {
-            boxes: boxes.to_vec(),
-        }
-    }
-
+impl SafeBoxes {
     fn set(&self, task: &Task<'_>) -> BoxSet {
-        self.boxes[task.split.min(self.boxes.len() - 1)]
+        self.boxes.at(task.split)
     }
 
     /// The first `lower` rows may only grow, the absolute values of the others only fall.
@@ -45,7 +72,7 @@ impl SafeBox {
         let mut rows = Vec::with_capacity(task.rows.len());
         for (place, &i) in task.rows.iter().enumerate() {
             let noise = lift.row_noise(i);
-            if noise.is_silent() {
+            if noise.is_noise_free() {
                 rows.push(lift.mean_row(i, 0.0));
                 continue;
             }
@@ -174,9 +201,13 @@ fn free_rows(cone: &Cone, name: &str, noises: usize) -> Error {
     )
 }
 
-impl Method for SafeBox {
-    fn name(&self) -> &'static str {
-        "safe box"
+impl Method for SafeBoxes {
+    fn splits(&self) -> usize {
+        self.boxes.splits()
+    }
+
+    fn interval(&self, split: usize, _noise: usize) -> Option<BoxSet> {
+        Some(self.boxes.at(split))
     }
 
     fn check(&self, site: &Site<'_>) -> Result<()> {

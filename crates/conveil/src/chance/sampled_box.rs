@@ -2,34 +2,73 @@
 //! The law is known, so the drawn box's exact mass is computed, and no confidence is needed.
 
 use super::vertices::{self, BoxSet, Boxes};
-use super::{Method, Site, Task};
+use super::{Choice, Kind, Method, Ready, Scope, Setting, Site, Task};
 use crate::error::{Error, Result};
-use crate::noise::SampleSize;
-use crate::noise::{self, Law, Sampler};
+use crate::noise::{self, SampleSize, Sampler};
 use crate::rule::Lift;
 
 /// The stream of the public seed that this method draws from.
 const STREAM: u64 = 0xB0;
 
+impl Choice {
+    /// M5b: the hull of samples, whose mass is computed.
+    pub const SAMPLED_BOX: Choice = Choice::by(&SampledBox);
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SampledBox;
+
+impl Kind for SampledBox {
+    fn word(&self) -> &'static str {
+        "sampled-box"
+    }
+
+    fn name(&self) -> &'static str {
+        "sampled box"
+    }
+
+    fn summary(&self) -> &'static str {
+        "every block holds for every noise in the hull of samples, whose probability is computed"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Event(self.word())
+    }
+
+    fn is_sampled(&self) -> bool {
+        true
+    }
+
+    fn ready(&self, setting: &Setting) -> Result<Ready> {
+        let hull = Hull::new(setting)?;
+        let outside = hull.outside;
+        let detail = format!(
+            "hull of {} samples, seed {}",
+            hull.samples, setting.sampling.seed
+        );
+        Ok(Ready {
+            certified: Some(outside),
+            ..Ready::new(hull, detail)
+        })
+    }
+}
+
 /// # Guarantee
 /// Pr[ζ ∉ box] is at most `outside`, computed from the law; the constructor refuses a draw for which that exceeds the
 /// share (an event of probability at most β).
 #[derive(Clone, Debug)]
-pub(super) struct SampledBox {
+struct Hull {
     boxes: Vec<BoxSet>,
     outside: f64,
     samples: usize,
 }
 
-impl SampledBox {
-    pub(super) fn new(
-        law: &Law,
-        noises: usize,
-        share: f64,
-        (size, beta, seed): (SampleSize, f64, u64),
-        step: f64,
-    ) -> Result<Self> {
-        let samples = match size {
+impl Hull {
+    fn new(setting: &Setting) -> Result<Self> {
+        let (law, noises, share) = (setting.noise.law(), setting.noises, setting.share);
+        let (seed, beta) = (setting.sampling.seed, setting.sampling.beta);
+        let samples = match setting.sampling.size {
             SampleSize::Exact => noise::exact_samples(2 * noises as u64, share, beta)?,
             SampleSize::Paper => noise::paper_box_samples(noises as u64, share, beta)?,
         } as usize;
@@ -63,36 +102,33 @@ impl SampledBox {
                 "the mass box, which needs no luck, or another public seed fixed in advance",
             ));
         }
-        Ok(SampledBox {
-            boxes: drawn.into_iter().map(|s| s.widened(step)).collect(),
+        let drawn = drawn.into_iter().map(|s| s.widened(&setting.noise));
+        Ok(Hull {
+            boxes: drawn.collect(),
             outside,
             samples,
         })
     }
-
-    pub(super) fn outside(&self) -> f64 {
-        self.outside
-    }
-
-    pub(super) fn samples(&self) -> usize {
-        self.samples
-    }
-
-    pub(super) fn boxes(&self) -> &[BoxSet] {
-        &self.boxes
-    }
 }
 
-impl Method for SampledBox {
-    fn name(&self) -> &'static str {
-        "sampled box"
-    }
-
+impl Method for Hull {
     fn check(&self, site: &Site<'_>) -> Result<()> {
         vertices::check(site)
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
         Boxes(self.boxes.clone()).enforce(lift, task)
+    }
+
+    fn interval(&self, _split: usize, noise: usize) -> Option<BoxSet> {
+        self.boxes.get(noise).copied()
+    }
+
+    fn is_exact_box(&self) -> bool {
+        true
+    }
+
+    fn holds_at_the_mean(&self) -> bool {
+        false
     }
 }

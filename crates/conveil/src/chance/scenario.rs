@@ -1,9 +1,8 @@
 //! M5c. Scenario (Calafiore–Campi): the constraint at each of S samples.
 
-use super::{Method, Task};
+use super::{Choice, Kind, Method, Ready, Scope, Setting, Task};
 use crate::error::{Error, Result};
-use crate::noise::SampleSize;
-use crate::noise::{self, Law, Sampler};
+use crate::noise::{self, SampleSize, Sampler};
 use crate::program::Cone;
 use crate::rule::{Lift, RowNoise};
 
@@ -13,23 +12,62 @@ const STREAM: u64 = 0x5C;
 /// Noise values of one program, at most: past this the lifted program does not fit in memory anyway.
 const LIMIT: usize = 20_000_000;
 
+impl Choice {
+    /// M5c: the constraint at each of many samples.
+    pub const SCENARIO: Choice = Choice::by(&Scenario);
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scenario;
+
+impl Kind for Scenario {
+    fn word(&self) -> &'static str {
+        "scenario"
+    }
+
+    fn name(&self) -> &'static str {
+        "scenario"
+    }
+
+    fn summary(&self) -> &'static str {
+        "every block holds at each of many samples, with a stated confidence"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Event(self.word())
+    }
+
+    fn is_sampled(&self) -> bool {
+        true
+    }
+
+    fn ready(&self, setting: &Setting) -> Result<Ready> {
+        let samples = Samples::new(setting)?;
+        let detail = format!(
+            "{} samples for {} decision variables, seed {}; assumes a unique optimum",
+            samples.0.len(),
+            setting.decisions,
+            setting.sampling.seed
+        );
+        Ok(Ready {
+            confidence: Some(1.0 - setting.sampling.beta),
+            ..Ready::new(samples, detail)
+        })
+    }
+}
+
 /// # Guarantee
 /// With confidence 1−β over the samples, the optimum violates the constraints it serves with probability at most its
 /// share, for d decision variables and a unique optimum (M5c).
 #[derive(Clone, Debug)]
-pub(super) struct Scenario {
-    samples: Vec<Vec<f64>>,
-}
+struct Samples(Vec<Vec<f64>>);
 
-impl Scenario {
-    pub(super) fn new(
-        law: &Law,
-        noises: usize,
-        decisions: usize,
-        share: f64,
-        (size, beta, seed): (SampleSize, f64, u64),
-    ) -> Result<Self> {
-        let count = match size {
+impl Samples {
+    fn new(setting: &Setting) -> Result<Self> {
+        let (noises, decisions) = (setting.noises, setting.decisions);
+        let (share, beta) = (setting.share, setting.sampling.beta);
+        let count = match setting.sampling.size {
             SampleSize::Exact => noise::exact_samples(decisions as u64, share, beta)?,
             SampleSize::Paper => noise::paper_scenario_samples(decisions as u64, share, beta)?,
         } as usize;
@@ -40,39 +78,35 @@ impl Scenario {
                 "the mass box, or row by row for linear rows",
             ));
         }
-        let mut sampler = Sampler::new(seed, STREAM);
+        let mut sampler = Sampler::new(setting.sampling.seed, STREAM);
         let samples = (0..count)
             .map(|_| {
                 let mut zeta = vec![0.0; noises];
-                sampler.fill(law, &mut zeta);
+                sampler.fill(setting.noise.law(), &mut zeta);
                 zeta
             })
             .collect();
-        Ok(Scenario { samples })
-    }
-
-    pub(super) fn samples(&self) -> usize {
-        self.samples.len()
+        Ok(Samples(samples))
     }
 
     /// bᵢ − aᵢ'(x̄+Xζ) ≥ (3h/2)‖v‖₁ at every sample.
-    fn linear_row(&self, lift: &mut Lift<'_>, i: usize, step: f64) {
+    fn linear_row(&self, lift: &mut Lift<'_>, i: usize, displacement: f64) {
         let noise = lift.row_noise(i);
         if noise.is_fixed() {
             // Only the worst sample matters.
             let worst = self
-                .samples
+                .0
                 .iter()
                 .map(|z| noise.constant.iter().map(|&(j, v)| v * z[j]).sum::<f64>())
                 .fold(f64::NEG_INFINITY, f64::max);
-            let row = lift.mean_row(i, worst + 1.5 * step * noise.fixed_l1());
+            let row = lift.mean_row(i, worst + displacement * noise.fixed_l1());
             lift.inequality(row, Some(i));
             return;
         }
         let margin = lattice_margin(lift, std::slice::from_ref(&noise));
-        for zeta in &self.samples {
+        for zeta in &self.0 {
             let (mut terms, right) = lift.row_at(i, &noise, zeta);
-            terms.extend(margin.iter().map(|&(c, v)| (c, 1.5 * step * v)));
+            terms.extend(margin.iter().map(|&(c, v)| (c, displacement * v)));
             lift.inequality((terms, right), Some(i));
         }
     }
@@ -81,7 +115,7 @@ impl Scenario {
     fn other_block(&self, lift: &mut Lift<'_>, task: &Task<'_>) {
         let noises: Vec<RowNoise> = task.rows.iter().map(|&i| lift.row_noise(i)).collect();
         let (interior, factor) = task.cone.interior();
-        let weight = 1.5 * task.step * factor;
+        let weight = task.noise.displacement() * factor;
         let fixed: f64 = weight * noises.iter().map(RowNoise::fixed_l1).sum::<f64>();
         let all_fixed = noises.iter().all(RowNoise::is_fixed);
         let margin = if all_fixed {
@@ -90,7 +124,7 @@ impl Scenario {
             lattice_margin(lift, &noises)
         };
         let origins: Vec<Option<usize>> = task.rows.iter().map(|&i| Some(i)).collect();
-        for zeta in &self.samples {
+        for zeta in &self.0 {
             let rows = task
                 .rows
                 .iter()
@@ -123,16 +157,20 @@ fn lattice_margin(lift: &mut Lift<'_>, noises: &[RowNoise]) -> Vec<(usize, f64)>
     terms
 }
 
-impl Method for Scenario {
-    fn name(&self) -> &'static str {
-        "scenario"
+impl Method for Samples {
+    fn holds_at_the_mean(&self) -> bool {
+        false
+    }
+
+    fn assumes_one_optimum(&self) -> bool {
+        true
     }
 
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
         if matches!(task.cone, Cone::Nonnegative(_)) {
             task.rows
                 .iter()
-                .for_each(|&i| self.linear_row(lift, i, task.step));
+                .for_each(|&i| self.linear_row(lift, i, task.noise.displacement()));
         } else {
             self.other_block(lift, task);
         }

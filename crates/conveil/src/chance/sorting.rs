@@ -1,7 +1,7 @@
 //! Which rows noise can reach, and which method serves them: the default table and the user's choices, on public
 //! structure alone.
 
-use super::{BlockChoice, Choice, Feasibility};
+use super::{BlockChoice, BlockEta, Choice, Feasibility, Kind, NoisyRows, Scope, methods};
 use crate::error::{Error, Result};
 use crate::noise::{Factor, Law};
 use crate::program::{Cone, Holds, Program};
@@ -11,15 +11,33 @@ use crate::rule::{RowRule, Rule};
 pub(super) struct Pending {
     pub(super) block: usize,
     pub(super) rows: Vec<usize>,
-    pub(super) choice: Choice,
+    pub(super) kind: &'static dyn Kind,
+    pub(super) factor: Option<Factor>,
     pub(super) weight: f64,
     pub(super) etas: Option<Vec<f64>>,
 }
 
-/// Rows with their method, and silent ones by block.
-pub(super) type Sorted = (Vec<Pending>, Vec<(usize, Vec<usize>)>);
+impl Pending {
+    fn is_served_by(&self, kind: &dyn Kind, factor: Option<Factor>) -> bool {
+        self.kind.word() == kind.word() && self.factor == factor
+    }
+}
 
-/// Splits the program's rows into those that noise can reach, with their method, and silent ones.
+/// The rows of one block that no noise reaches, or that hold always or at the mean.
+#[derive(Clone, Debug)]
+pub(super) struct NoiseFree {
+    pub(super) block: usize,
+    pub(super) rows: Vec<usize>,
+}
+
+/// The rows of a program.
+#[derive(Default)]
+pub(super) struct Sorted {
+    pub(super) pending: Vec<Pending>,
+    pub(super) noise_free: Vec<NoiseFree>,
+}
+
+/// Splits the program's rows into those that noise can reach, with their method, and those that it does not.
 pub(super) fn sort_rows(
     program: &Program,
     rule: &Rule,
@@ -38,38 +56,33 @@ pub(super) fn sort_rows(
     let by_rows = program.a().by_rows();
     let reaches = |i: usize| !reach(by_rows.row(i), rule).0.is_empty();
     let is_fixed = |i: usize| reach(by_rows.row(i), rule).1;
-    let mut pending = Vec::new();
-    let mut silent = Vec::new();
+    let mut sorted = Sorted::default();
     for (index, block) in program.constraints().iter().enumerate() {
         let rows: Vec<usize> = block.range().collect();
         let holds_anyway =
             block.holds() != Holds::WithNoise || matches!(block.cone(), Cone::Zero(_));
         if holds_anyway || !rows.iter().any(|&i| reaches(i)) {
-            silent.push((index, rows));
+            sorted.noise_free.push(NoiseFree { block: index, rows });
             continue;
         }
         let own = wish.blocks.iter().find(|c| c.block == block.name());
         let choice = own.and_then(|c| c.method).unwrap_or(wish.method);
         let weight = own.and_then(|c| c.weight).unwrap_or(1.0);
-        let etas = own
-            .and_then(|c| c.etas.as_ref())
-            .map(|etas| match etas.as_slice() {
-                [one] => vec![*one; rows.len()],
-                _ => etas.clone(),
-            });
-        if !block.cone().is_linear() {
-            let choice = choose(choice, law, rule.noises(), false, false);
-            if matches!(
-                choice,
-                Choice::RowByRow(_)
-                    | Choice::NoiseAwareHinge
-                    | Choice::FixedRecourse
-                    | Choice::Ball
-            ) {
+        let eta = own.and_then(|c| c.eta.as_ref());
+        let etas = eta.map(|eta| eta.of_rows(rows.len()));
+        let met = NoisyRows {
+            law,
+            noises: rule.noises(),
+            is_linear: block.cone().is_linear(),
+            is_fixed: false,
+        };
+        if !met.is_linear {
+            let (kind, factor) = choose(choice, &met)?;
+            if !kind.serves(block.cone()) {
                 return Err(Error::refused(
                     format!(
                         "{} on the {} block `{}`",
-                        choice.name(),
+                        kind.name(),
                         block.cone().kind(),
                         block.name()
                     ),
@@ -84,10 +97,11 @@ pub(super) fn sort_rows(
                     block.cone().kind()
                 )));
             }
-            pending.push(Pending {
+            sorted.pending.push(Pending {
                 block: index,
                 rows,
-                choice,
+                kind,
+                factor,
                 weight,
                 etas,
             });
@@ -96,41 +110,44 @@ pub(super) fn sort_rows(
         // Linear rows are sorted one by one: fixed and free noise may stand in one block.
         for (offset, i) in rows.into_iter().enumerate() {
             if !reaches(i) {
-                push_row(&mut silent, index, i);
+                match sorted.noise_free.last_mut() {
+                    Some(last) if last.block == index => last.rows.push(i),
+                    _ => sorted.noise_free.push(NoiseFree {
+                        block: index,
+                        rows: vec![i],
+                    }),
+                }
                 continue;
             }
-            let row_choice = choose(choice, law, rule.noises(), true, is_fixed(i));
+            let is_fixed = is_fixed(i);
+            let (kind, factor) = choose(choice, &NoisyRows { is_fixed, ..met })?;
             let eta = etas.as_ref().map(|e| e[offset]);
-            if eta.is_some()
-                && !matches!(
-                    row_choice,
-                    Choice::RowByRow(_) | Choice::NoiseAwareHinge | Choice::FixedRecourse
-                )
-            {
+            if eta.is_some() && kind.scope() != Scope::EachRow {
                 return Err(Error::input(format!(
                     "`{}` is served by {}: it has no η per row",
                     block.name(),
-                    row_choice.name()
+                    kind.name()
                 )));
             }
-            match pending.last_mut() {
-                Some(last) if last.block == index && last.choice == row_choice => {
+            match sorted.pending.last_mut() {
+                Some(last) if last.block == index && last.is_served_by(kind, factor) => {
                     last.rows.push(i);
                     if let (Some(list), Some(eta)) = (&mut last.etas, eta) {
                         list.push(eta);
                     }
                 }
-                _ => pending.push(Pending {
+                _ => sorted.pending.push(Pending {
                     block: index,
                     rows: vec![i],
-                    choice: row_choice,
+                    kind,
+                    factor,
                     weight,
                     etas: eta.map(|e| vec![e]),
                 }),
             }
         }
     }
-    Ok((pending, silent))
+    Ok(sorted)
 }
 
 /// The noises that can reach a row, and whether its v = X'a is constant. By pattern: what the numbers happen to be
@@ -148,29 +165,15 @@ pub(super) fn reach(terms: &[(usize, f64)], rule: &Rule) -> (Vec<usize>, bool) {
     (noises, true)
 }
 
-fn push_row(silent: &mut Vec<(usize, Vec<usize>)>, block: usize, row: usize) {
-    match silent.last_mut() {
-        Some((last, rows)) if *last == block => rows.push(row),
-        _ => silent.push((block, vec![row])),
-    }
-}
-
-/// The default table (see the module's documentation).
-fn choose(choice: Choice, law: &Law, noises: usize, linear: bool, fixed: bool) -> Choice {
-    let factor: Option<Factor> = match choice {
-        Choice::Auto => None,
-        Choice::AutoWith(factor) => Some(factor),
-        stated => return stated,
+/// What is stated, or what the default table has (see the module's documentation), and the factor where it takes one.
+fn choose(choice: Choice, rows: &NoisyRows<'_>) -> Result<(&'static dyn Kind, Option<Factor>)> {
+    let by_default = || methods().iter().copied().find(|k| k.is_default(rows));
+    let Some(kind) = choice.kind.or_else(by_default) else {
+        return Err(Error::input(
+            "no chance method is the default for these rows",
+        ));
     };
-    if law.support_bound().is_some() {
-        Choice::Bounded
-    } else if noises == 1 || !linear {
-        Choice::MassBox
-    } else if fixed {
-        Choice::FixedRecourse
-    } else {
-        Choice::RowByRow(factor)
-    }
+    Ok((kind, choice.factor.filter(|_| kind.takes_factor())))
 }
 
 fn check_choice(program: &Program, choice: &BlockChoice) -> Result<()> {
@@ -194,8 +197,7 @@ fn check_choice(program: &Program, choice: &BlockChoice) -> Result<()> {
             choice.block
         )));
     }
-    if let Some(etas) = &choice.etas
-        && etas.len() != 1
+    if let Some(BlockEta::Rows(etas)) = &choice.eta
         && etas.len() != block.cone().dim()
     {
         return Err(Error::input(format!(
@@ -214,13 +216,23 @@ mod tests {
 
     #[test]
     fn the_default_table_uses_a_stated_factor_row_by_row_only() -> Result<()> {
-        let (laplace, auto) = (Law::laplace(1.0)?, Choice::AutoWith(Factor::Cantelli));
-        let choose = |noises, linear, fixed| choose(auto, &laplace, noises, linear, fixed);
-        let stated = Choice::RowByRow(Some(Factor::Cantelli));
-        assert_eq!(choose(2, true, false), stated);
-        assert_eq!(choose(2, true, true), Choice::FixedRecourse);
-        assert_eq!(choose(2, false, false), Choice::MassBox);
-        assert_eq!(choose(1, true, false), Choice::MassBox);
+        let law = Law::laplace(1.0)?;
+        let chosen = |noises, is_linear, is_fixed| -> Result<Choice> {
+            let rows = NoisyRows {
+                law: &law,
+                noises,
+                is_linear,
+                is_fixed,
+            };
+            let (kind, factor) = choose(Choice::AUTO.with(Factor::Cantelli), &rows)?;
+            let chosen = Choice::by(kind);
+            Ok(factor.map_or(chosen, |factor| chosen.with(factor)))
+        };
+        let stated = Choice::ROW_BY_ROW.with(Factor::Cantelli);
+        assert_eq!(chosen(2, true, false)?, stated);
+        assert_eq!(chosen(2, true, true)?, Choice::FIXED_RECOURSE);
+        assert_eq!(chosen(2, false, false)?, Choice::MASS_BOX);
+        assert_eq!(chosen(1, true, false)?, Choice::MASS_BOX);
         Ok(())
     }
 }

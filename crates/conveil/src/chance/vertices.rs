@@ -6,6 +6,7 @@
 
 use super::{Site, Task};
 use crate::error::{Error, Result};
+use crate::noise::LatticeLaw;
 use crate::program::Cone;
 use crate::rule::Lift;
 
@@ -25,17 +26,24 @@ pub struct BoxSet {
 }
 
 impl BoxSet {
-    /// Wider by 3h/2 on both sides: h couples lattice noise to the continuous law, h/2 is rounding (M5, Lattice).
-    pub(super) fn widened(self, step: f64) -> Self {
+    /// Wider by the displacement of lattice noise on both sides.
+    pub(super) fn widened(self, noise: &LatticeLaw) -> Self {
         BoxSet {
-            lower: self.lower - 1.5 * step,
-            upper: self.upper + 1.5 * step,
+            lower: self.lower - noise.displacement(),
+            upper: self.upper + noise.displacement(),
         }
     }
 
     /// max over [l, u] of ζ·v.
     pub(super) fn support(&self, v: f64) -> f64 {
         (self.lower * v).max(self.upper * v)
+    }
+}
+
+impl std::fmt::Display for BoxSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let end = |value: f64| crate::digits::decimals(value, 0.0);
+        write!(f, "every ζ in [{}, {}]", end(self.lower), end(self.upper))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::widest;
 use crate::ask::{Ask, Bound, MapKind, Request, Strategy};
-use crate::chance::Choice;
+use crate::chance::Kind;
 use crate::digits::{decimals, short};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
@@ -141,11 +141,8 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Some(Request::Declared { bound, .. }) => Some(*bound),
         _ => None,
     };
-    let sampled_method = matches!(
-        ask.feasibility.method,
-        Choice::SampledBox | Choice::Scenario
-    );
-    let note = sampled_method.then(|| {
+    let method = ask.feasibility.method.kind();
+    let note = method.is_some_and(Kind::is_sampled).then(|| {
         "the sampled method is not exactly monotone: the edge is one of the seed's".to_string()
     });
     let is_certified = !matches!(

@@ -5,7 +5,7 @@
 //! with w = W'a: all of it linear in (x̄, W, t). A public set is one whose A and b are; else `explain` answers.
 
 use crate::ask::{Query, Strategy};
-use crate::chance::{BoxSet, Choice, Design, Feasibility, Split};
+use crate::chance::{BoxSet, Choice, Design, Feasibility, Kind, Scope, Split};
 use crate::error::Result;
 use crate::plan::Plan;
 use crate::program::{Cone, Holds, Program, Sparse};
@@ -77,7 +77,7 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
         b.holds() == Holds::WithNoise
             && !b.cone().is_linear()
             && b.range()
-                .any(|i| !RowNoise::of(by_rows.row(i), rule).is_silent())
+                .any(|i| !RowNoise::of(by_rows.row(i), rule).is_noise_free())
     };
     if program.constraints().iter().any(|b| meets_noise(&b)) {
         return Ok(Fit::NotPolyhedral);
@@ -88,28 +88,25 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
         Split::Optimise => Split::Symmetric,
         stated => stated,
     };
-    let mut methods: Vec<&str> = Vec::new();
-    for line in own.design().budget().lines() {
-        if !methods.contains(&line.method.as_str()) {
-            methods.push(&line.method);
+    let kinds = own.design().kinds();
+    let mass_box = Choice::MASS_BOX.kind().map(Kind::scope);
+    // On linear rows the kinds that share the event of the mass box are the mass box.
+    let is_mass_box = |kind: &dyn Kind| Some(kind.scope()) == mass_box;
+    let (choice, eta, other_method) = match kinds.as_slice() {
+        [kind] if kind.scope() == Scope::Support => (Choice::by(*kind), 0.0, None),
+        [] => (Choice::MASS_BOX, wish.eta, None),
+        [kind] if is_mass_box(*kind) => {
+            let best = || "the best of many splits".to_string();
+            let other = (split != wish.split).then(best);
+            (Choice::MASS_BOX, wish.eta, other)
         }
-    }
-    let is_bounded = methods == ["bounded noise"];
-    let other_method = match methods.as_slice() {
-        [] | ["bounded noise"] => None,
-        // On linear rows the safe box is the mass box.
-        ["mass box"] | ["safe box"] if split == wish.split => None,
-        ["mass box"] | ["safe box"] => Some("the best of many splits".to_string()),
-        others => Some(others.join(", ")),
+        others => {
+            let names: Vec<&str> = others.iter().map(|kind| kind.name()).collect();
+            (Choice::MASS_BOX, wish.eta, Some(names.join(", ")))
+        }
     };
-    let eta = if is_bounded { 0.0 } else { wish.eta };
-    let wish = Feasibility::eta(wish.eta)
-        .method(match is_bounded {
-            true => Choice::Bounded,
-            false => Choice::MassBox,
-        })
-        .split(split);
-    let design = Design::new(program, rule, own.law(), &wish, own.step())?;
+    let wish = Feasibility::eta(wish.eta).method(choice).split(split);
+    let design = Design::new(program, rule, own.noise(), &wish)?;
     let scale = own.law().scale();
     let found = |fits, largest_scale| Fit::Public {
         fits,

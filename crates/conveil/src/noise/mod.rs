@@ -7,6 +7,7 @@
 // The laws, one file each, and the type that unites them.
 mod gaussian;
 mod laplace;
+mod lattice;
 mod law;
 mod truncated;
 
@@ -42,6 +43,7 @@ pub use error::NoiseError;
 pub use factor::{Factor, best_proven, named_multiplier, safe_multiplier};
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
+pub use lattice::LatticeLaw;
 pub use law::Law;
 pub use sampler::Sampler;
 pub use truncated::TruncatedLaplace;

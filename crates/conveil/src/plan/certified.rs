@@ -5,7 +5,7 @@ use super::skeleton::{MADE_UP, Skeleton};
 use crate::ask::{Ask, Privacy};
 use crate::certify::{Certificate, Envelope, Radius, RegularisedErm, StrongConvexity};
 use crate::error::{Error, Result};
-use crate::noise::{Law, Sampler};
+use crate::noise::{LatticeLaw, Sampler};
 use crate::program::DataMap;
 use crate::proof::{Measure, Precision};
 use std::sync::Arc;
@@ -221,12 +221,12 @@ impl<'m> Skeleton<'m> {
     fn released_under(
         &self,
         ask: &Ask,
-        law: (Law, f64),
+        noise: LatticeLaw,
         certified: &Certified,
         tolerance: f64,
     ) -> Result<ReleasedMap<'m>> {
         let released = self
-            .released(ask, law)?
+            .released(ask, noise)?
             .proving(certified.precision(tolerance));
         if let Certified::Radius(_) = certified
             && released.design().sole_box(0).is_none()
@@ -241,15 +241,13 @@ impl<'m> Skeleton<'m> {
         let (Certified::Envelope(envelope), Some(own)) = (certified, &self.own) else {
             return Ok(released);
         };
-        let (law, step) = law;
         let plain = ReleasedMap::new(
             Arc::new(self.original),
             own.query.clone(),
             self.shape.clone(),
             own.rule.clone(),
             ask,
-            law,
-            step,
+            noise,
         )?
         .proving(Precision {
             measure: Measure::Value,

@@ -6,7 +6,7 @@ use crate::ask::{Ask, ResolvedQuery, Strategy};
 use crate::certify::Envelope;
 use crate::chance::{Design, Feasibility};
 use crate::error::{Error, Result};
-use crate::noise::Law;
+use crate::noise::{LatticeLaw, Law};
 use crate::program::{DataMap, Program};
 use crate::proof::{
     Measure, Precision, Proven, Solver, interior, meets_the_equalities, on_the_equalities, refined,
@@ -76,8 +76,7 @@ pub struct ReleasedMap<'m> {
     rule: Rule,
     design: Design,
     risk: Risk,
-    law: Law,
-    step: f64,
+    noise: LatticeLaw,
     settings: Settings,
     /// The public splits that take part.
     splits: Vec<usize>,
@@ -105,18 +104,19 @@ fn designed(
     map: &dyn DataMap,
     rule: &Rule,
     ask: &Ask,
-    (law, step): (&Law, f64),
+    noise: &LatticeLaw,
 ) -> Result<(Design, Option<LocalRecourse>)> {
     let serving = |wish: &Feasibility| {
         let design = match ask.strategy {
-            Strategy::Program => Design::new(map.template(), rule, law, wish, step)?,
-            noisy => {
-                let promised = noisy == Strategy::Projected;
-                Design::at_the_mean(map.template(), law, step, promised)
+            Strategy::Program => Design::new(map.template(), rule, noise, wish)?,
+            other => {
+                let promised = other == Strategy::Projected;
+                Design::at_the_mean(map.template(), noise, promised)
             }
         };
-        ask.risk.validate(map.template(), law, rule.noises())?;
-        let local = LocalRecourse::new(map, rule, &design, &ask.risk, (law, step))?;
+        ask.risk
+            .validate(map.template(), noise.law(), rule.noises())?;
+        let local = LocalRecourse::new(map, rule, &design, &ask.risk, noise)?;
         Ok::<_, Error>((design, local))
     };
     let (design, local) = serving(&ask.feasibility)?;
@@ -124,7 +124,7 @@ fn designed(
     if design.is_at_the_mean() || (local.is_none() && hinges_alone.is_ok()) {
         return Ok((design, local));
     }
-    match serving(&ask.feasibility.with_hinges())? {
+    match serving(&ask.feasibility.with_local_recourse())? {
         (exact, Some(local)) => Ok((exact, Some(local))),
         // A row and its slack's sign are served by two methods, one of them stated.
         (_, None) if local.is_some() => Ok((design, local)),
@@ -142,10 +142,9 @@ impl<'m> ReleasedMap<'m> {
         shape: Shape,
         rule: Rule,
         ask: &Ask,
-        law: Law,
-        step: f64,
+        noise: LatticeLaw,
     ) -> Result<Self> {
-        let (design, local) = designed(&*map, &rule, ask, (&law, step))?;
+        let (design, local) = designed(&*map, &rule, ask, &noise)?;
         Ok(ReleasedMap {
             local,
             splits: (0..design.splits()).collect(),
@@ -159,8 +158,7 @@ impl<'m> ReleasedMap<'m> {
             rule,
             design,
             risk: ask.risk.clone(),
-            law,
-            step,
+            noise,
             settings: ask.settings.clone(),
         })
     }
@@ -185,7 +183,7 @@ impl<'m> ReleasedMap<'m> {
         let mut feasible = Vec::new();
         let mut obstacle = None;
         if let Some(local) = &self.local {
-            let answer = local.decide(&program, (&self.law, self.step), &self.settings)?;
+            let answer = local.decide(&program, &self.noise, &self.settings)?;
             return Ok(Rehearsed {
                 error: answer.error,
                 size: answer.objective.abs(),
@@ -296,14 +294,19 @@ impl<'m> ReleasedMap<'m> {
         &self.design
     }
 
+    /// The noise as it is drawn.
+    pub fn noise(&self) -> &LatticeLaw {
+        &self.noise
+    }
+
     /// The noise law.
     pub fn law(&self) -> &Law {
-        &self.law
+        self.noise.law()
     }
 
     /// The lattice step h.
     pub fn step(&self) -> f64 {
-        self.step
+        self.noise.step()
     }
 
     /// Solver settings.
@@ -324,7 +327,7 @@ impl<'m> ReleasedMap<'m> {
         let rule = self.rule.at(program, None)?;
         let mut lift = Lift::new(program, &rule);
         self.design.enforce(&mut lift, split)?;
-        self.risk.apply(&mut lift, &self.law)?;
+        self.risk.apply(&mut lift, self.law())?;
         Ok(lift.finish())
     }
 
@@ -374,7 +377,7 @@ impl<'m> ReleasedMap<'m> {
     fn at_split(&self, program: &Program, split: usize, aim: Option<f64>) -> Result<Decided> {
         let start = std::time::Instant::now();
         if let Some(local) = &self.local {
-            let answer = local.decide(program, (&self.law, self.step), &self.settings)?;
+            let answer = local.decide(program, &self.noise, &self.settings)?;
             let mut decided = self.decide_locally(program, answer, split);
             self.require(decided.proven_error)?;
             decided.seconds = (0.0, start.elapsed().as_secs_f64());

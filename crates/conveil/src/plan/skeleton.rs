@@ -9,7 +9,7 @@ use crate::certify::{
 };
 use crate::chance::Split;
 use crate::error::{Error, Result};
-use crate::noise::Law;
+use crate::noise::{LatticeLaw, Law};
 use crate::program::DataMap;
 use crate::proof::Curvature;
 use crate::rule::{NoiseRow, Rule, Shape};
@@ -150,25 +150,24 @@ impl<'m> Skeleton<'m> {
         Metric::new(curvature?, &self.query, &self.shape)
     }
 
-    pub(super) fn released(&self, ask: &Ask, (law, step): (Law, f64)) -> Result<ReleasedMap<'m>> {
+    pub(super) fn released(&self, ask: &Ask, noise: LatticeLaw) -> Result<ReleasedMap<'m>> {
         ReleasedMap::new(
             self.map.clone(),
             self.query.clone(),
             self.shape.clone(),
             self.rule.clone(),
             ask,
-            law,
-            step,
+            noise,
         )
     }
 
-    /// The law and lattice step for a sensitivity of T^{-1}Qx̄.
+    /// The law and its lattice for a sensitivity of T^{-1}Qx̄.
     pub(super) fn law_for(
         &self,
         ask: &Ask,
         privacy: &Privacy,
         sensitivity: f64,
-    ) -> Result<(Law, f64)> {
+    ) -> Result<LatticeLaw> {
         privacy.lattice_law(sensitivity, self.shape.noises(), ask.lattice)
     }
 
@@ -268,7 +267,7 @@ impl<'m> Skeleton<'m> {
                     let released = self.released(ask, law)?;
                     let answer =
                         move |theta: &[f64]| Ok(self.shape.unshape(&released.at(theta)?.answer));
-                    Ok((law.0, Box::new(answer)))
+                    Ok((*law.law(), Box::new(answer)))
                 };
                 let calibrated = calibrate(
                     sampled,

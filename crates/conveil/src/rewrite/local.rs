@@ -9,7 +9,7 @@
 
 use crate::chance::{Design, Room};
 use crate::error::{Error, Result};
-use crate::noise::{self, Law};
+use crate::noise::{self, LatticeLaw};
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
 use crate::rule::{RowRule, Rule};
@@ -72,7 +72,7 @@ impl LocalRecourse {
         rule: &Rule,
         design: &Design,
         risk: &Risk,
-        (law, step): (&Law, f64),
+        noise: &LatticeLaw,
     ) -> Result<Option<Self>> {
         let template = map.template();
         let k = rule.noises();
@@ -105,7 +105,7 @@ impl LocalRecourse {
         if !form.losses.iter().all(|loss| is_free(loss.slack)) {
             return Ok(None);
         }
-        let Some(by_row) = design.rooms(template.rows(), k, law, step)? else {
+        let Some(by_row) = design.rooms(template.rows(), k, noise)? else {
             return Ok(None);
         };
         let mut rooms = Vec::with_capacity(form.losses.len());
@@ -132,12 +132,12 @@ impl LocalRecourse {
     pub(crate) fn decide(
         &self,
         program: &Program,
-        (law, step): (&Law, f64),
+        noise: &LatticeLaw,
         settings: &Settings,
     ) -> Result<LocalAnswer> {
-        let records = self.records(program, (law, step))?;
+        let records = self.records(program, noise)?;
         let found = self.solve(program, &records, settings)?;
-        let answer = self.back(program, &records, &found, law.variance());
+        let answer = self.back(program, &records, &found, noise.law().variance());
         if !answer.residuals.pass(settings.tolerance()) {
             return Err(Error::Inaccurate {
                 residuals: answer.residuals,
@@ -147,7 +147,7 @@ impl LocalRecourse {
         Ok(answer)
     }
 
-    fn records(&self, program: &Program, (law, step): (&Law, f64)) -> Result<Records> {
+    fn records(&self, program: &Program, law: &LatticeLaw) -> Result<Records> {
         let k = self.noises;
         let columns = self.form.columns(program);
         let mut noise = vec![0.0; k * self.form.losses.len()];
@@ -163,7 +163,7 @@ impl LocalRecourse {
         let is_new = |&i: &usize| i == 0 || self.rooms[i] != self.rooms[i - 1] || v(i) != v(i - 1);
         let firsts: Vec<usize> = (0..self.rooms.len()).filter(is_new).collect();
         let found = (firsts.par_iter())
-            .map(|&i| room(self.rooms[i], v(i), (law, step)))
+            .map(|&i| room(self.rooms[i], v(i), law))
             .collect::<Result<Vec<f64>>>()?;
         let ends = firsts.iter().skip(1).copied().chain([self.rooms.len()]);
         let runs = firsts.iter().zip(ends).zip(found);
@@ -276,12 +276,12 @@ impl LocalRecourse {
 }
 
 /// κ of a loss with noise v.
-fn room(room: Room, v: &[f64], (law, step): (&Law, f64)) -> Result<f64> {
+fn room(room: Room, v: &[f64], law: &LatticeLaw) -> Result<f64> {
     Ok(match room {
         Room::Norm(multiplier) => multiplier * norm(v),
         Room::Quantile(eta) => {
-            let lattice = 1.5 * step * v.iter().map(|x| x.abs()).sum::<f64>();
-            noise::weighted_upper_quantile(law, v, eta)? + lattice
+            let lattice = law.displacement() * v.iter().map(|x| x.abs()).sum::<f64>();
+            noise::weighted_upper_quantile(law.law(), v, eta)? + lattice
         }
     })
 }
@@ -435,13 +435,13 @@ mod tests {
             .adjacency(Adjacency::OneRecord { len: 3 })
             .privacy(privacy)
             .sensitivity(Request::RegularisedErm)
-            .feasibility(Feasibility::each(0.05).method(Choice::RowByRow(None)));
+            .feasibility(Feasibility::each(0.05).method(Choice::ROW_BY_ROW));
         Plan::new(map, ask).unwrap()
     }
 
     fn local(plan: &Plan<'_>, map: &AffineMap) -> LocalRecourse {
         let released = plan.released();
-        let noise = (released.law(), released.step());
+        let noise = released.noise();
         let (rule, design) = (released.rule(), released.design());
         LocalRecourse::new(map, rule, design, &Risk::expectation(), noise)
             .unwrap()
@@ -487,7 +487,7 @@ mod tests {
             let plan = plan(&map, privacy);
             let local = local(&plan, &map);
             let program = map.at(&theta(15, seed)).unwrap();
-            let noise = (plan.law(), plan.released().step());
+            let noise = plan.released().noise();
             let records = local.records(&program, noise).unwrap();
             let settings = Settings::default();
             let mut found = local.solve(&program, &records, &settings).unwrap();
@@ -529,14 +529,14 @@ mod tests {
             .adjacency(Adjacency::OneRecord { len: 3 })
             .privacy(Privacy::laplace(2.0))
             .sensitivity(Request::RegularisedErm)
-            .feasibility(Feasibility::each(0.05).method(Choice::NoiseAwareHinge));
+            .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE));
         let plan = Plan::new(&map, ask).unwrap();
         let local = local(&plan, &map);
         let (a, b) = ([0.3, -0.7, 1.0], [0.9, 0.2, -0.4]);
         let records = [a, a, b, b, b, a, [0.0; 3]];
         let program = map.at(&records.concat()).unwrap();
         let step = plan.released().step();
-        let found = local.records(&program, (plan.law(), step)).unwrap();
+        let found = local.records(&program, plan.released().noise()).unwrap();
         assert_eq!(found.rooms.len(), 7);
         for (kappa, record) in found.rooms.iter().zip(&records) {
             let lattice = 1.5 * step * record.iter().map(|x| x.abs()).sum::<f64>();
@@ -553,7 +553,7 @@ mod tests {
         let plan = plan(&map, Privacy::gaussian(20.0, 0.01));
         let local = local(&plan, &map);
         let program = map.at(&theta(15, 7)).unwrap();
-        let noise = (plan.law(), plan.released().step());
+        let noise = plan.released().noise();
         let records = local.records(&program, noise).unwrap();
         let settings = Settings::default();
         let verdict = |wrong: &Records, factor: f64| {

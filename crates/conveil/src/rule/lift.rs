@@ -44,7 +44,7 @@ impl RowNoise {
     }
 
     /// Whether no noise reaches the row.
-    pub fn is_silent(&self) -> bool {
+    pub fn is_noise_free(&self) -> bool {
         self.free.is_empty() && self.constant.is_empty()
     }
 
