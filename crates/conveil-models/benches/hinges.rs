@@ -40,7 +40,7 @@ fn plan(svm: &Svm) -> Plan<'_> {
     let ask = Ask::new(svm.query())
         .adjacency(svm.adjacency())
         .privacy(Privacy::gaussian(1.0, 1e-4))
-        .sensitivity(Request::RegularisedErm)
+        .sensitivity(Request::regularised_erm())
         // The method that the cone program can be written out for.
         .feasibility(Feasibility::each(ETA).method(Choice::ROW_BY_ROW));
     Plan::new(svm, ask).expect("a plan")

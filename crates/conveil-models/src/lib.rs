@@ -13,7 +13,7 @@
 //!     Ask::cost()
 //!         .adjacency(Adjacency::one_entry(1.0))
 //!         .privacy(Privacy::laplace(1.0))
-//!         .sensitivity(Request::Envelope { price: 100.0 })
+//!         .sensitivity(Request::envelope(100.0))
 //!         .feasible(0.99),
 //! )?; // no private demand yet
 //! let curated = plan.curate(&opf.nominal())?;

@@ -122,7 +122,7 @@ fn the_norm_loss_has_no_certificate() {
         .unwrap();
     let ask = model
         .ask()
-        .sensitivity(Request::StrongConvexity)
+        .sensitivity(Request::strong_convexity())
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::laplace(1.0));
     let error = Plan::new(&model, ask).unwrap_err();

@@ -25,7 +25,7 @@ fn shaped_noise_costs_less_than_isotropic_noise() {
         row.loss.unwrap()
     };
     let shaped = loss(model.ask());
-    let isotropic = loss(Ask::new(model.query()).sensitivity(Request::StrongConvexity));
+    let isotropic = loss(Ask::new(model.query()).sensitivity(Request::strong_convexity()));
     assert!(shaped < 0.2 * isotropic, "{shaped} {isotropic}");
     assert_eq!(NoiseShape::default(), NoiseShape::Identity);
 }

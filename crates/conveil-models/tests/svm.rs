@@ -32,7 +32,7 @@ fn ask(svm: &Svm, privacy: Privacy) -> Ask {
     Ask::new(svm.query())
         .adjacency(svm.adjacency())
         .privacy(privacy)
-        .sensitivity(Request::RegularisedErm)
+        .sensitivity(Request::regularised_erm())
 }
 
 /// M9 on 32 datasets: the sum of hinges and the second-order cone program through the general engine.

@@ -89,7 +89,7 @@ fn the_hyperplane_never_moves_by_more_than_its_bound() {
     {
         let (count, lambda) = (24, 0.2);
         let svm = svm(count, features, lambda, intercept);
-        let plan = plan(&svm, privacy, method, Request::RegularisedErm);
+        let plan = plan(&svm, privacy, method, Request::regularised_erm());
         let bound = plan.guarantee().sensitivity();
         // M8d: L/(λN) with L = √(n + 1), and √r times that in ℓ₁.
         let numbers = plan.released().query().labels().len() as f64;
@@ -153,7 +153,7 @@ fn a_doubled_slope_is_caught_by_the_audit() {
         &single,
         privacy,
         Choice::ROW_BY_ROW,
-        Request::RegularisedErm,
+        Request::regularised_erm(),
     );
     let claimed = proven.guarantee().sensitivity();
     // Half the regulariser is twice the slope.

@@ -20,7 +20,7 @@ fn ask(svm: &Svm, strategy: Strategy) -> Ask {
     Ask::new(svm.query())
         .adjacency(svm.adjacency())
         .privacy(Privacy::gaussian(1.0, 1e-4))
-        .sensitivity(Request::RegularisedErm)
+        .sensitivity(Request::regularised_erm())
         .feasibility(Feasibility::each(0.05))
         .strategy(strategy)
 }

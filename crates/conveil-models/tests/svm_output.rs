@@ -31,7 +31,7 @@ fn ask(svm: &Svm, privacy: Privacy, strategy: Strategy) -> Ask {
     Ask::new(svm.query())
         .adjacency(svm.adjacency())
         .privacy(privacy)
-        .sensitivity(Request::RegularisedErm)
+        .sensitivity(Request::regularised_erm())
         .feasibility(Feasibility::each(0.05))
         .strategy(strategy)
 }

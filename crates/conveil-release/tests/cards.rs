@@ -118,7 +118,7 @@ impl Model {
                     .shaped_by_curvature()
                     .adjacency(Adjacency::one_entry(1.0))
                     .privacy(privacy)
-                    .sensitivity(Request::StrongConvexity)
+                    .sensitivity(Request::strong_convexity())
                     .feasible(0.9);
             }
         };
@@ -563,7 +563,7 @@ fn the_price_of_a_correction_is_in_the_unit_of_the_answer() {
     let ask = Ask::new(twice)
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Envelope { price: 2.5 })
+        .sensitivity(Request::envelope(2.5))
         .feasible(0.9);
     let plan = Plan::new(&map, ask).unwrap();
     assert!((plan.guarantee().sensitivity() - 5.0).abs() < 0.05);

@@ -223,7 +223,7 @@ impl<'a> Machine<'a> {
                 size: self.claim.size,
                 on: MapKind::Released,
             }),
-            Mode::Certified => Request::RegularisedErm,
+            Mode::Certified => Request::regularised_erm(),
         };
         let ask = Ask::new(self.svm.query())
             .adjacency(self.adjacency())

@@ -170,7 +170,7 @@ impl Check {
                     }
                 })
                 .collect(),
-            adjacency: (plan.ask().stated_adjacency()).map_or(String::new(), |a| a.to_string()),
+            adjacency: plan.guarantee().adjacency().to_string(),
             universe: (guarantee.universe().or(universe.as_ref()))
                 .map(|universe| universe.members()),
             protects: guarantee.protection(),

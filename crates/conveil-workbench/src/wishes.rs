@@ -303,10 +303,10 @@ fn sensitivity(name: &str, spec: &Spec, model: &Model) -> Result<Request, Failur
                 SampledMap::Deterministic => ask::MapKind::Deterministic,
             },
         }),
-        Sensitivity::Envelope { price } => Request::Envelope { price: *price },
-        Sensitivity::Radius => Request::Radius,
-        Sensitivity::StrongConvexity => Request::StrongConvexity,
-        Sensitivity::RegularisedErm => Request::RegularisedErm,
+        Sensitivity::Envelope { price } => Request::envelope(*price),
+        Sensitivity::Radius => Request::radius(),
+        Sensitivity::StrongConvexity => Request::strong_convexity(),
+        Sensitivity::RegularisedErm => Request::regularised_erm(),
     })
 }
 

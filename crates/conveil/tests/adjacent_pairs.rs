@@ -45,7 +45,7 @@ fn draw(kind: usize, index: usize, sampler: &mut Sampler) -> (AffineMap, Ask) {
                 .adjacency(adjacency)
                 .privacy(Privacy::laplace(1.0));
             let price = case.price;
-            (case.map, ask.sensitivity(Request::Envelope { price }))
+            (case.map, ask.sensitivity(Request::envelope(price)))
         }
         1 => {
             let size = 10f64.powf(between(sampler, -1.0, 3.0));
@@ -54,7 +54,7 @@ fn draw(kind: usize, index: usize, sampler: &mut Sampler) -> (AffineMap, Ask) {
             let ask = Ask::cost()
                 .adjacency(near(price, 1))
                 .privacy(Privacy::laplace(1.0));
-            (map, ask.sensitivity(Request::Radius))
+            (map, ask.sensitivity(Request::radius()))
         }
         2 => {
             let size = 10f64.powf(between(sampler, -1.0, 3.0));
@@ -62,7 +62,7 @@ fn draw(kind: usize, index: usize, sampler: &mut Sampler) -> (AffineMap, Ask) {
             let ask = Ask::new(Query::Identity)
                 .adjacency(near(size, 1))
                 .privacy(privacy);
-            let ask = ask.sensitivity(Request::StrongConvexity);
+            let ask = ask.sensitivity(Request::strong_convexity());
             let is_shaped = sampler.uniform() < 0.5;
             (
                 map,

@@ -160,7 +160,7 @@ fn envelopes_cover_cones_epigraphs_and_tails() {
     let ask = Ask::new(query)
         .adjacency(Adjacency::one_entry(0.1))
         .privacy(Privacy::laplace(2.0))
-        .sensitivity(Request::Envelope { price: 2.5 })
+        .sensitivity(Request::envelope(2.5))
         .feasible(0.9);
     let plan = Plan::new(&curve, ask).unwrap();
     assert!(holds("envelope of an epigraph", &plan, &curve, 8, 7) > 0.3);

@@ -171,7 +171,7 @@ fn a_released_cost_at_private_prices_is_the_value_plus_a_constant() {
     let ask = Ask::cost()
         .adjacency(Adjacency::one_entry(0.2))
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Radius)
+        .sensitivity(Request::radius())
         .feasible(0.9);
     let plan = Plan::new(&map, ask).unwrap();
     let mut constants = Vec::new();

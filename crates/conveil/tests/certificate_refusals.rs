@@ -22,7 +22,7 @@ fn what_a_certificate_does_not_cover_is_refused() {
             Ask::new(Query::Sum(vec!["g[0]".into()]))
                 .adjacency(Adjacency::one_entry(1.0))
                 .privacy(Privacy::laplace(1.0))
-                .sensitivity(Request::Envelope { price: 30.0 }),
+                .sensitivity(Request::envelope(30.0)),
         ),
         "not the optimal value",
     );
@@ -36,15 +36,18 @@ fn what_a_certificate_does_not_cover_is_refused() {
         "variance weight",
     );
     says(
-        refusal(&map, cost_ask(30.0).sensitivity(Request::StrongConvexity)),
+        refusal(
+            &map,
+            cost_ask(30.0).sensitivity(Request::strong_convexity()),
+        ),
         "`load 0` enters at b[0]",
     );
     says(
-        refusal(&map, cost_ask(30.0).sensitivity(Request::Radius)),
+        refusal(&map, cost_ask(30.0).sensitivity(Request::radius())),
         "`load 0` enters at b[0]",
     );
     says(
-        refusal(&map, cost_ask(30.0).sensitivity(Request::RegularisedErm)),
+        refusal(&map, cost_ask(30.0).sensitivity(Request::regularised_erm())),
         "replacement of one record",
     );
     let fit = regression(5, 60.0);
@@ -55,11 +58,11 @@ fn what_a_certificate_does_not_cover_is_refused() {
             .sensitivity(request)
     };
     says(
-        refusal(&fit, identity(Request::Envelope { price: 1.0 })),
+        refusal(&fit, identity(Request::envelope(1.0))),
         "`y0` enters at q[0]",
     );
     says(
-        refusal(&fit, identity(Request::Radius)),
+        refusal(&fit, identity(Request::radius())),
         "not the optimal value",
     );
     // A load without bounds, and bounds that leave out the nominal value of a negative one.
@@ -85,7 +88,7 @@ fn what_a_certificate_does_not_cover_is_refused() {
     );
     // A linear cost has no strong convexity.
     says(
-        refusal(&blend(), identity(Request::StrongConvexity)),
+        refusal(&blend(), identity(Request::strong_convexity())),
         "not positive definite",
     );
     // Noise that fits for no dataset is a public fact.
@@ -119,7 +122,7 @@ fn records_that_share_a_row_or_a_slack_are_refused() {
         Ask::new(Query::Variables(vec!["w".into()]))
             .adjacency(Adjacency::OneRecord { len: 1 })
             .privacy(Privacy::laplace(1.0))
-            .sensitivity(Request::RegularisedErm)
+            .sensitivity(Request::regularised_erm())
     };
     let refusal = |map: AffineMap| Plan::new(&map, ask()).unwrap_err().to_string();
     assert!(refusal(build(true, false, 1.0, 1.0)).contains("`first` holds data of two records"));
@@ -157,7 +160,7 @@ fn a_private_cost_through_an_epigraph_or_a_witness_is_refused() {
         Ask::cost()
             .adjacency(Adjacency::one_entry(0.01))
             .privacy(Privacy::laplace(1.0))
-            .sensitivity(Request::Radius)
+            .sensitivity(Request::radius())
             .feasible(0.99)
     };
     let refusal = Plan::new(&hollow, ask()).unwrap_err().to_string();

@@ -29,7 +29,7 @@ fn a_decision_for_clipped_data_is_measured_against_the_data_themselves() {
     let ask = Ask::cost()
         .adjacency(Adjacency::one_entry(0.1))
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Envelope { price: 5.0 })
+        .sensitivity(Request::envelope(5.0))
         .feasibility(Feasibility::eta(0.05));
     let plan = Plan::new(&map, ask).unwrap();
 
@@ -97,7 +97,7 @@ fn enveloped(price: f64) -> Ask {
     Ask::cost()
         .adjacency(Adjacency::one_entry(0.1))
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Envelope { price })
+        .sensitivity(Request::envelope(price))
         .feasibility(Feasibility::eta(0.05))
 }
 

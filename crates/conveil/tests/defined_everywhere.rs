@@ -110,7 +110,7 @@ fn a_record_without_a_slack_is_refused_whatever_its_coefficients() {
     let ask = Ask::new(Query::Variables(vec!["w".into()]))
         .adjacency(Adjacency::OneRecord { len: 1 })
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::RegularisedErm)
+        .sensitivity(Request::regularised_erm())
         .feasible(0.9);
     let refusal = Plan::new(&map, ask).unwrap_err().to_string();
     assert!(refusal.contains("no slack variable"), "{refusal}");

@@ -24,7 +24,7 @@ fn ask(case: &LinearProgram, index: usize, alpha: f64) -> Ask {
     Ask::cost()
         .adjacency(adjacency)
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Envelope { price: case.price })
+        .sensitivity(Request::envelope(case.price))
         .strategy(strategy)
         .feasible(0.95)
 }
@@ -147,7 +147,7 @@ fn small_demands_beside_large_limits_are_answered_on_both_sides() {
             let ask = Ask::cost()
                 .adjacency(Adjacency::one_entry(1e-4))
                 .privacy(Privacy::laplace(1.0))
-                .sensitivity(Request::Envelope { price: 4.0 })
+                .sensitivity(Request::envelope(4.0))
                 .strategy(strategy)
                 .feasible(0.95);
             let plan = Plan::new(&map, ask).unwrap();

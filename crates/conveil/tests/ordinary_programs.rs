@@ -63,7 +63,7 @@ fn a_covering_program_with_private_prices_passes() {
     let map = m.build_map().unwrap();
     let ask = laplace(Query::Cost, 1.0)
         .adjacency(Adjacency::one_entry(0.01))
-        .sensitivity(Request::Radius);
+        .sensitivity(Request::radius());
     let found = fate(&map, ask, &[1.0, 2.0, 1.5]);
     assert!(
         matches!(&found, Fate::Optimal(_, warnings) if warnings.is_empty()),

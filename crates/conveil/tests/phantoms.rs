@@ -662,7 +662,7 @@ const HOLLOW: &[(&str, Dress)] = &[
         m.between("t limits", 0.0, t.at(0), 100.0);
         Hollow {
             model: m,
-            ask: certified(query("t"), Request::StrongConvexity),
+            ask: certified(query("t"), Request::strong_convexity()),
             phantom: "t",
         }
     }),
@@ -679,7 +679,7 @@ const HOLLOW: &[(&str, Dress)] = &[
         m.between("t limits", 0.0, t.at(0), 100.0);
         Hollow {
             model: m,
-            ask: certified(Query::Cost, Request::Radius),
+            ask: certified(Query::Cost, Request::radius()),
             phantom: "t",
         }
     }),
@@ -692,7 +692,7 @@ const HOLLOW: &[(&str, Dress)] = &[
         m.between("t limits", 0.0, t.at(0), 100.0);
         Hollow {
             model: m,
-            ask: certified(Query::Cost, Request::Radius),
+            ask: certified(Query::Cost, Request::radius()),
             phantom: "t",
         }
     }),

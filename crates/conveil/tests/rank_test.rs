@@ -286,7 +286,7 @@ proptest! {
             })
             .collect();
         let program = equalities(&equal, 7);
-        let rule = Rule::new(&program, &rows, rows.len(), &vec![false; equal.len()], false);
+        let rule = Rule::new(&program, &rows, rows.len(), &vec![false; equal.len()]);
         let mut all = equal.clone();
         all.extend(query.clone());
         let possible = exact_rank(&all) == exact_rank(&equal) + query.len();

@@ -37,7 +37,7 @@ fn whole(strategy: Strategy) -> Ask {
         .shaped_by_curvature()
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::gaussian(1.0, 1e-5))
-        .sensitivity(Request::StrongConvexity)
+        .sensitivity(Request::strong_convexity())
         .strategy(strategy)
 }
 
@@ -118,7 +118,7 @@ fn the_cost_under_an_envelope_is_released_without_the_shift_for_noise() {
     let ask = Ask::cost()
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Envelope { price: 10.0 });
+        .sensitivity(Request::envelope(10.0));
     let noisy = Plan::new(&map, ask.clone().strategy(Strategy::Output)).unwrap();
     let program = Plan::new(&map, ask).unwrap();
     // 30 units of the cheap source; with program perturbation as much again as the noise needs.

@@ -189,7 +189,7 @@ mod tests {
         Ask::new(opf.cost_query())
             .adjacency(Adjacency::OneEntry { alpha: 0.1 })
             .privacy(Privacy::Laplace { epsilon: 1.0 })
-            .sensitivity(Request::Envelope { price: 20.0 })
+            .sensitivity(Request::envelope(20.0))
             .feasibility(Feasibility::eta(0.1))
     }
 

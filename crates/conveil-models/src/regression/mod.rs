@@ -313,7 +313,7 @@ impl Regression {
         match self.loss {
             Loss::Norm => ask,
             Loss::Squared => ask
-                .sensitivity(Request::StrongConvexity)
+                .sensitivity(Request::strong_convexity())
                 .shaped_by_curvature(),
         }
     }

@@ -46,6 +46,6 @@ pub fn enveloped(opf: &Opf, alpha: f64, epsilon: f64) -> Result<Plan<'_>> {
 pub fn enveloped_at(opf: &Opf, alpha: f64, epsilon: f64, price: f64) -> Result<Plan<'_>> {
     Plan::new(
         opf,
-        cost(alpha, epsilon).sensitivity(Request::Envelope { price }),
+        cost(alpha, epsilon).sensitivity(Request::envelope(price)),
     )
 }

@@ -164,12 +164,7 @@ impl Neighbourhood {
     /// The neighbourhood of a plan's guarantee.
     pub fn of(plan: &Plan<'_>) -> Result<Neighbourhood> {
         let parameters = plan.released().map().parameters();
-        let Some(adjacency) = plan.guarantee().adjacency() else {
-            return Err(Error::input(
-                "the plan states no adjacency: nothing can be charged".into(),
-            ));
-        };
-        let relation = match *adjacency {
+        let relation = match *plan.guarantee().adjacency() {
             Adjacency::OneEntry { alpha } => Relation::OneEntry { alpha },
             Adjacency::L1 { alpha } => Relation::L1 { alpha },
             Adjacency::L2 { alpha } => Relation::L2 { alpha },

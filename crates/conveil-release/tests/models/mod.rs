@@ -56,7 +56,7 @@ pub fn enveloped(privacy: Privacy) -> Ask {
     Ask::cost()
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(privacy)
-        .sensitivity(Request::Envelope { price: 2.5 })
+        .sensitivity(Request::envelope(2.5))
         .feasible(0.9)
 }
 

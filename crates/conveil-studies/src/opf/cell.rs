@@ -169,7 +169,7 @@ impl<'a> Cell<'a> {
         if self.settings.envelope.is_none() {
             return self.declared(price, seed);
         }
-        let ask = self.ask(seed).sensitivity(Request::Envelope { price });
+        let ask = self.ask(seed).sensitivity(Request::envelope(price));
         Plan::with_batch(self.model, ask, self.batch)
     }
 

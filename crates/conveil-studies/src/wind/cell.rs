@@ -146,7 +146,7 @@ impl<'a> Cell<'a> {
         };
         let (epsilon, delta) = (self.settings.epsilon, self.settings.delta);
         let ask = ask
-            .sensitivity(Request::StrongConvexity)
+            .sensitivity(Request::strong_convexity())
             .adjacency(Adjacency::one_entry(RANGE))
             .privacy(Privacy::gaussian(epsilon, delta))
             .feasible(1.0 - self.settings.eta)

@@ -258,18 +258,20 @@ pub enum Request {
     },
     /// The largest of sampled pairs from a public universe: holds for a share 1−γ of pairs, with confidence 1−β.
     Sampled(Sampled),
-    /// Certified for the optimal value with a private right-hand side: deviating from the data is allowed at a public
-    /// price per unit, so that the released value moves by at most that price (M8a).
-    Envelope {
-        /// π: the value of lost load, a price cap; a public policy number.
-        price: f64,
+    /// Proven by a certificate, on public structure. [`Request::envelope`] and its like make them.
+    Certificate {
+        /// The word of one of [`certificates`](crate::certify::certificates).
+        word: &'static str,
+        /// Its public price, where it takes one.
+        price: Option<f64>,
     },
-    /// Certified for the optimal value with a private cost over a public bounded set (M8b).
-    Radius,
-    /// Certified for private linear costs, a public positive definite quadratic cost and a public feasible set (M8c).
-    StrongConvexity,
-    /// Certified for a regularised sum of one loss per record, of which one is replaced (M8d).
-    RegularisedErm,
+}
+
+impl Request {
+    /// Whether a certificate is asked for.
+    pub(crate) fn is_certificate(&self) -> bool {
+        matches!(self, Request::Certificate { .. })
+    }
 }
 
 /// The public shape T of the noise: the answer is Qx̄ + Tζ.
@@ -320,7 +322,15 @@ pub enum MapKind {
     Deterministic,
 }
 
-/// Everything the user asks for. Public.
+/// What every claim needs of an ask. A plan has nothing of it left open.
+#[derive(Clone, Debug)]
+pub(crate) struct Stated {
+    pub(crate) adjacency: Adjacency,
+    pub(crate) privacy: Privacy,
+    pub(crate) sensitivity: Request,
+}
+
+/// Everything the user asks for, as it is stated bit by bit. Public.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub(crate) query: Query,
@@ -456,6 +466,20 @@ impl Ask {
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
+    }
+
+    /// What every claim needs, or what of it is missing.
+    pub(crate) fn stated(&self) -> Result<Stated> {
+        let missing = |what: &str| Error::input(format!("the ask states no {what}"));
+        Ok(Stated {
+            privacy: (self.privacy).ok_or_else(|| missing("privacy: a mechanism and its ε"))?,
+            adjacency: self
+                .adjacency
+                .ok_or_else(|| missing("adjacency: which datasets must be indistinguishable"))?,
+            sensitivity: self.sensitivity.clone().ok_or_else(|| {
+                missing("sensitivity: declare a bound with its reason, or ask for a sampled one")
+            })?,
+        })
     }
 
     /// The batch of solves that its threads and its interruption flag make.

@@ -3,7 +3,7 @@
 use crate::ask::{Norm, Privacy};
 use crate::error::Result;
 use crate::noise::{self, Law};
-use crate::plan::{DeterministicMap, Plan};
+use crate::plan::Plan;
 use serde::{Deserialize, Serialize};
 
 /// A loss counts as above the claim when it exceeds ε by more than this share: what lies between is rounding.
@@ -43,12 +43,7 @@ pub(crate) fn deterministic_map<'a>(
     plan: &'a Plan<'_>,
 ) -> impl Fn(&[f64]) -> Result<Point> + Sync + 'a {
     let released = plan.released();
-    let map = DeterministicMap::new(
-        std::sync::Arc::new(released.map()),
-        released.query(),
-        released.shape(),
-        plan.ask(),
-    );
+    let map = released.without_noise();
     move |theta| {
         Ok(Point {
             answer: map.answer(theta)?,

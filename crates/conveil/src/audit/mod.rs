@@ -138,12 +138,9 @@ impl Audit {
                 self.pairs
             )));
         }
-        let Some(adjacency) = plan.ask().adjacency else {
-            return Err(Error::input("the ask states no adjacency"));
-        };
         Ok(Field {
             universe: source::universe(plan, self.universe.as_ref())?,
-            adjacency,
+            adjacency: *plan.guarantee().adjacency(),
         })
     }
 

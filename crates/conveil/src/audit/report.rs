@@ -237,8 +237,8 @@ fn told_apart(everywhere: bool, failures: &[Failed]) -> bool {
 
 /// The share of this universe's pairs that a sampled basis promises, if the plan has one.
 fn promised_share(plan: &Plan<'_>, universe: &Universe) -> Option<f64> {
-    match &plan.ask().sensitivity {
-        Some(Request::Sampled(sampled))
+    match plan.sensitivity() {
+        Request::Sampled(sampled)
             if plan.guarantee().basis().is_private() && sampled.universe == *universe =>
         {
             Some(1.0 - sampled.gamma)
@@ -250,8 +250,8 @@ fn promised_share(plan: &Plan<'_>, universe: &Universe) -> Option<f64> {
 /// The universe in words; in paper mode the plan's own is centred on the private data.
 pub(super) fn source(plan: &Plan<'_>, universe: &Universe) -> String {
     let text = universe.to_string();
-    match &plan.ask().sensitivity {
-        Some(Request::Sampled(sampled))
+    match plan.sensitivity() {
+        Request::Sampled(sampled)
             if !plan.guarantee().basis().is_private() && sampled.universe == *universe =>
         {
             text.replace("around a public centre", "around the private data")

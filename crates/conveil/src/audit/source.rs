@@ -7,9 +7,9 @@ use crate::plan::Plan;
 /// The stated universe; else the one that the plan's sensitivity was sampled from; else the box of the public bounds.
 pub(super) fn universe(plan: &Plan<'_>, stated: Option<&Universe>) -> Result<Universe> {
     let parameters = plan.released().map().parameters();
-    let found = match (stated, &plan.ask().sensitivity) {
+    let found = match (stated, plan.sensitivity()) {
         (Some(universe), _) => universe.clone(),
-        (None, Some(Request::Sampled(sampled))) => sampled.universe.clone(),
+        (None, Request::Sampled(sampled)) => sampled.universe.clone(),
         _ => {
             if let Some(open) = parameters.iter().find(|p| p.bounds().is_none()) {
                 return Err(Error::input(format!(

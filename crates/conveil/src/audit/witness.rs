@@ -128,10 +128,10 @@ impl Witness {
         let (first, second): (Point, Point) = (map(&self.first)?, map(&self.second)?);
         let loss = Claim::of(plan).loss(&first, &second)?;
         let near = |a: f64, b: f64| (a - b).abs() <= SAME * a.abs().max(b.abs());
-        let adjacency = plan.ask().adjacency;
+        let adjacency = plan.guarantee().adjacency();
         Ok(Replay {
             private: true,
-            adjacent: adjacency.is_some_and(|a| a.relates(&self.first, &self.second)),
+            adjacent: adjacency.relates(&self.first, &self.second),
             same_noise: near(self.scale, plan.law().scale()),
             reproduces: near(self.loss.movement, loss.movement)
                 && near(self.loss.epsilon, loss.epsilon),

@@ -1,6 +1,5 @@
 //! M8e. Declared: a bound that the user states, with its reason; printed as the user's statement.
 
-use super::Certificate;
 use crate::ask::{Adjacency, Bound, Norm};
 use crate::error::{Error, Result};
 
@@ -55,12 +54,9 @@ impl Declared {
     }
 }
 
-impl Certificate for Declared {
-    fn name(&self) -> &'static str {
-        "declared"
-    }
-
-    fn statement(&self) -> String {
+impl Declared {
+    /// The user's statement, for the guarantee's text.
+    pub fn statement(&self) -> String {
         format!(
             "the user states that adjacent datasets move {} by at most {} in the {} norm, because: {}",
             if self.shaped {
@@ -74,15 +70,8 @@ impl Certificate for Declared {
         )
     }
 
-    fn bound(&self) -> f64 {
+    /// The bound.
+    pub fn bound(&self) -> f64 {
         self.bound
-    }
-
-    fn norm(&self) -> Norm {
-        self.norm
-    }
-
-    fn is_declared(&self) -> bool {
-        true
     }
 }

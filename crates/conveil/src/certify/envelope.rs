@@ -4,21 +4,57 @@
 //! conic program with θ̃ and the norm's epigraph t as here-and-now variables, and it moves by at most π per unit of θ,
 //! whatever the noise scale. The released number is the whole of it, c'x̄ + π‖θ − θ̃‖.
 
-use super::Certificate;
-use crate::ask::{Adjacency, Norm, ResolvedQuery};
+use super::certificate::{Certificate, Kind, Rewrite, Site, Tolerance, solver_text};
+use crate::ask::{Adjacency, Norm, Request, ResolvedQuery};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
     Program, Sparse, Stage,
 };
-use crate::risk::Risk;
 
 /// The name of θ̃ in reports.
 const CORRECTED: &str = "corrected data";
 
 /// The name of t in reports.
 const CORRECTION: &str = "size of the correction";
+
+impl Request {
+    /// Certified for the optimal value with a private right-hand side: deviating from the data is allowed at a public
+    /// price per unit (the value of lost load, a price cap), so that the released value moves by at most that price (M8a).
+    pub fn envelope(price: f64) -> Self {
+        Request::Certificate {
+            word: EnvelopeKind.word(),
+            price: Some(price),
+        }
+    }
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EnvelopeKind;
+
+impl Kind for EnvelopeKind {
+    fn word(&self) -> &'static str {
+        "envelope"
+    }
+
+    fn covers(&self) -> &'static str {
+        "the optimal value with private right-hand sides, at a public price for deviating from the data"
+    }
+
+    fn takes_price(&self) -> bool {
+        true
+    }
+
+    fn follows_alpha(&self) -> bool {
+        true
+    }
+
+    fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
+        Ok(Box::new(Envelope::new(site)?))
+    }
+}
 
 /// A program that may deviate from its data at a price.
 ///
@@ -27,37 +63,91 @@ const CORRECTION: &str = "size of the correction";
 /// such values (M8a, M5a). The program is feasible for every dataset or for none, since θ̃ stays where it is and t takes
 /// up the difference; its value is then finite for every dataset or for none, by the bound itself.
 #[derive(Clone, Debug)]
-pub struct Envelope {
+struct Envelope {
     map: AffineMap,
     query: ResolvedQuery,
     price: f64,
-    norm: Norm,
     bound: f64,
     solver: f64,
     /// What one unit of the objective is in T⁻¹ times the answer.
     unit: f64,
+    deviation: Deviation,
+}
+
+/// θ̃ and the size of the correction, behind the variables of the user's own program.
+#[derive(Clone, Debug)]
+pub struct Deviation {
+    norm: Norm,
+    /// π in the unit of the answer, which may be a multiple of the value.
+    price: f64,
+    /// Variables of the user's own program.
+    own: usize,
+    /// Variables of the program with θ̃.
     columns: usize,
+    /// Widths of the public bounds.
     widths: Vec<f64>,
+}
+
+impl Deviation {
+    /// What a correction of this size adds to the answer.
+    pub(crate) fn paid(&self, size: f64) -> f64 {
+        self.price * size
+    }
+
+    /// The size of the correction from a dataset to θ̃.
+    pub(crate) fn size(&self, from: &[f64], corrected: &[f64]) -> f64 {
+        let change: Vec<f64> = from.iter().zip(corrected).map(|(a, b)| b - a).collect();
+        self.norm.of(&change)
+    }
+
+    /// θ̃ in a decision of the program with θ̃.
+    pub(crate) fn corrected<'x>(&self, x: &'x [f64]) -> &'x [f64] {
+        &x[self.own..self.own + self.widths.len()]
+    }
+
+    /// A decision of the user's own program at θ, as one of the program with θ̃ = θ.
+    pub(crate) fn at_the_data(&self, x: &[f64], theta: &[f64]) -> Vec<f64> {
+        let mut whole = x.to_vec();
+        whole.extend_from_slice(theta);
+        whole.resize(self.columns, 0.0);
+        whole
+    }
+
+    /// What is known of an optimal correction: (column, low, high).
+    fn known(&self) -> Vec<(usize, f64, f64)> {
+        let first = self.own + self.widths.len();
+        match self.norm {
+            Norm::L1 => {
+                let each = self.widths.iter().enumerate();
+                each.map(|(i, w)| (first + i, 0.0, *w)).collect()
+            }
+            Norm::L2 => vec![(first, 0.0, crate::program::norm(&self.widths))],
+        }
+    }
+
+    /// A point of the lifted program that lies inside every cone for some data, moved to where it does for all.
+    pub(crate) fn inside_for_all(&self, mut x: Vec<f64>) -> Vec<f64> {
+        for (column, _, high) in self.known() {
+            x[column] = 2.0 * high + 1.0;
+        }
+        x
+    }
 }
 
 impl Envelope {
     /// Checks on public structure that the released number is the whole objective, that only b is private, and that
     /// every parameter has public bounds; builds the program with θ̃.
-    pub(crate) fn new(
-        map: &dyn DataMap,
-        query: &ResolvedQuery,
-        risk: &Risk,
-        adjacency: &Adjacency,
-        scale_of_answer: f64,
-        price: f64,
-    ) -> Result<Self> {
+    fn new(site: &Site<'_>) -> Result<Self> {
+        let (Some(price), Some((query, _))) = (site.price, site.posed) else {
+            return Err(Error::input("an envelope needs its price"));
+        };
         if !(price.is_finite() && price > 0.0) {
             return Err(Error::input(format!(
                 "the envelope's price must be positive and finite, found {price}"
             )));
         }
         let refuse = |why: String, instead: &str| Err(Error::refused("an envelope", why, instead));
-        let Some(affine) = map.affine() else {
+        let Some(affine) = site.map.affine() else {
             return refuse(
                 "the program depends on the data in a way that cannot be inspected".into(),
                 "a map that is affine in the data, or a declared or sampled sensitivity",
@@ -96,6 +186,7 @@ impl Envelope {
                 "release the cost, or use a declared or sampled sensitivity",
             );
         };
+        let risk = &site.ask.risk;
         if risk.weighs_variance() || risk.has_limit() {
             return refuse(
                 "the objective is not the released number alone: a variance weight or a limit on CVaR stands beside it".into(),
@@ -107,11 +198,11 @@ impl Envelope {
             .iter()
             .map(|q| q.bounds().map_or(0.0, |(low, high)| high - low))
             .collect();
-        let norm = match adjacency {
+        let norm = match &site.adjacency {
             Adjacency::L2 { .. } => Norm::L2,
             _ => Norm::L1,
         };
-        let reach = match adjacency {
+        let reach = match &site.adjacency {
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } | Adjacency::L2 { alpha } => {
                 *alpha
             }
@@ -121,93 +212,23 @@ impl Envelope {
                 .fold(0.0, f64::max),
             Adjacency::Universe => widths.iter().sum(),
         };
-        let n = base.columns();
+        let scale = site.scale_of_answer();
         let (map, query) = deviating(affine, query, norm, price, factor)?;
-        let bound = factor * price * reach / scale_of_answer;
         Ok(Envelope {
+            price,
+            bound: factor * price * reach / scale,
+            solver: 0.0,
+            unit: factor / scale,
+            deviation: Deviation {
+                norm,
+                price: factor * price,
+                own: base.columns(),
+                columns: map.template().columns(),
+                widths,
+            },
             map,
             query,
-            price,
-            norm,
-            bound,
-            solver: 0.0,
-            unit: factor / scale_of_answer,
-            columns: n,
-            widths,
         })
-    }
-
-    /// The program with θ̃, as a map of the same data.
-    pub(crate) fn map(&self) -> &AffineMap {
-        &self.map
-    }
-
-    /// The query on it.
-    pub(crate) fn query(&self) -> &ResolvedQuery {
-        &self.query
-    }
-
-    /// π in the unit of the answer, which may be a multiple of the value.
-    pub(crate) fn price_in_the_answer(&self) -> f64 {
-        self.query.value_factor.unwrap_or(1.0) * self.price
-    }
-
-    /// The norm in which corrections are priced.
-    pub(crate) fn correction_norm(&self) -> Norm {
-        self.norm
-    }
-
-    /// θ̃ in a decision of the program with θ̃.
-    pub(crate) fn corrected<'x>(&self, x: &'x [f64]) -> &'x [f64] {
-        &x[self.columns..self.columns + self.widths.len()]
-    }
-
-    /// A decision of the user's own program at θ, as one of the program with θ̃ = θ.
-    pub(crate) fn at_the_data(&self, x: &[f64], theta: &[f64]) -> Vec<f64> {
-        let mut whole = x.to_vec();
-        whole.extend_from_slice(theta);
-        whole.resize(self.map.template().columns(), 0.0);
-        whole
-    }
-
-    /// What is known of an optimal correction: (column, low, high).
-    pub(crate) fn known(&self) -> Vec<(usize, f64, f64)> {
-        let first = self.columns + self.widths.len();
-        match self.norm {
-            Norm::L1 => {
-                let each = self.widths.iter().enumerate();
-                each.map(|(i, w)| (first + i, 0.0, *w)).collect()
-            }
-            Norm::L2 => vec![(first, 0.0, crate::program::norm(&self.widths))],
-        }
-    }
-
-    /// A point of the lifted program that lies inside every cone for some data, moved to where it does for all.
-    pub(crate) fn inside_for_all(&self, mut x: Vec<f64>) -> Vec<f64> {
-        for (column, _, high) in self.known() {
-            x[column] = 2.0 * high + 1.0;
-        }
-        x
-    }
-
-    /// What one unit of the objective is in T⁻¹ times the answer.
-    pub(crate) fn unit(&self) -> f64 {
-        self.unit
-    }
-
-    /// A public dataset: the nominal values, or the middle of the bounds.
-    pub(crate) fn public_data(&self) -> Vec<f64> {
-        let middle = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| 0.5 * (low + high));
-        let parameters = self.map.parameters().iter();
-        parameters
-            .map(|q| q.nominal_value().unwrap_or_else(|| middle(q)))
-            .collect()
-    }
-
-    /// Counts the solver's public tolerance on each of two values.
-    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
-        self.solver = 2.0 * self.unit * tolerance;
-        self
     }
 }
 
@@ -220,7 +241,7 @@ impl Certificate for Envelope {
         format!(
             "envelope: deviating from the data costs {} per unit in the {} norm, so the released value moves by at most {} between neighbours{}; it covers the private right-hand sides and assumes that the price, the public bounds and the program were fixed without the data",
             short(self.price, 9),
-            self.norm.symbol(),
+            self.deviation.norm.symbol(),
             short(self.bound, 9),
             solver_text(self.solver)
         )
@@ -230,10 +251,6 @@ impl Certificate for Envelope {
         self.bound + self.solver
     }
 
-    fn norm(&self) -> Norm {
-        Norm::L1
-    }
-
     fn admits_optimised_split(&self) -> bool {
         true
     }
@@ -241,17 +258,34 @@ impl Certificate for Envelope {
     fn defined_everywhere(&self) -> bool {
         true
     }
-}
 
-/// "and the solver's tolerance adds …", or nothing.
-pub(super) fn solver_text(part: f64) -> String {
-    if part == 0.0 {
-        return String::new();
+    fn rewrite(&self) -> Option<Rewrite<'_>> {
+        Some(Rewrite {
+            map: &self.map,
+            query: &self.query,
+            deviation: Some(&self.deviation),
+        })
     }
-    format!(
-        ", to which the solver's tolerance, proven at every solve, adds {}",
-        short(part, 3)
-    )
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::of_a_value(self.bound(), self.unit, self.deviation.known())
+    }
+
+    fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {
+        Box::new(Envelope {
+            solver: 2.0 * self.unit * tolerance,
+            ..self.clone()
+        })
+    }
+
+    /// The nominal values, or the middle of the bounds.
+    fn public_data(&self, map: &dyn DataMap) -> Vec<f64> {
+        let middle = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| 0.5 * (low + high));
+        let parameters = map.parameters().iter();
+        parameters
+            .map(|q| q.nominal_value().unwrap_or_else(|| middle(q)))
+            .collect()
+    }
 }
 
 /// Rows A x − Eθ̃ in place of b₀ + Eθ; low ≤ θ̃ ≤ high; t above the norm of θ̃ − θ; cost q'x + πt.

@@ -3,17 +3,43 @@
 //! Strong convexity turns the Lipschitz constant of one loss into a bound: ‖w − w'‖ in P is at most twice that constant.
 //! A loss is what the slack variables of a record cost: φᵢ(w) = min c's over the rows of record i.
 
-use super::Certificate;
-use super::envelope::solver_text;
-use super::metric::{CurvedBound, Metric};
-use crate::ask::{Adjacency, Ask, Norm, Strategy};
+use super::certificate::{Certificate, Kind, Site, Tolerance, solver_text};
+use super::metric::CurvedBound;
+use crate::ask::{Adjacency, Request, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, Cone, DataMap, Holds, Place};
 use crate::proof::Curvature;
-use crate::rule::{RowRule, Rule};
+use crate::rule::RowRule;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+impl Request {
+    /// Certified for a regularised sum of one loss per record, of which one is replaced (M8d).
+    pub fn regularised_erm() -> Self {
+        Request::Certificate {
+            word: RegularisedErmKind.word(),
+            price: None,
+        }
+    }
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RegularisedErmKind;
+
+impl Kind for RegularisedErmKind {
+    fn word(&self) -> &'static str {
+        "erm"
+    }
+
+    fn covers(&self) -> &'static str {
+        "the weights of a regularised sum of one loss per record, of which one record is replaced"
+    }
+
+    fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
+        Ok(Box::new(RegularisedErm::new(site)?))
+    }
+}
 
 /// A regularised sum of losses of which one record is replaced.
 ///
@@ -26,7 +52,7 @@ use std::sync::Arc;
 /// coefficients, which are public), and what else binds the weights is public. Not so where a row with data holds
 /// *always*: then the recourse of its slack must match the data exactly.
 #[derive(Clone, Debug)]
-pub struct RegularisedErm {
+struct RegularisedErm {
     curved: CurvedBound,
     everywhere: bool,
     records: usize,
@@ -42,40 +68,32 @@ fn refuse<T>(why: impl Into<String>, instead: &str) -> Result<T> {
 impl RegularisedErm {
     /// Checks on public structure: records of bounded data in rows of their own, slack variables of their own that only
     /// relax them, a public positive definite quadratic cost on the weights, weights whose noise is fixed by the query.
-    pub(crate) fn new(
-        map: &dyn DataMap,
-        curvature: Option<Arc<Curvature>>,
-        metric: Option<Metric>,
-        rule: &Rule,
-        ask: &Ask,
-        adjacency: &Adjacency,
-        norm: Norm,
-    ) -> Result<Self> {
-        let Some(affine) = map.affine() else {
+    fn new(site: &Site<'_>) -> Result<Self> {
+        let Some(affine) = site.map.affine() else {
             return refuse(
                 "the program depends on the data in a way that cannot be inspected",
                 "a map that is affine in the data, or a declared or sampled sensitivity",
             );
         };
-        let Adjacency::OneRecord { len } = *adjacency else {
+        let Adjacency::OneRecord { len } = site.adjacency else {
             return refuse(
                 "it covers the replacement of one record",
                 "adjacency `one-record`",
             );
         };
-        let Some(curvature) = curvature else {
+        let Some(curvature) = site.curvature() else {
             return refuse(
                 "the quadratic cost is not positive definite on the variables it names",
                 "a regulariser on every weight, the intercept included",
             );
         };
-        let Some(metric) = metric else {
+        let (Some(metric), Some((_, rule))) = (site.metric(&curvature), site.posed) else {
             return refuse(
                 "the query names a variable without a regulariser",
                 "a query of the weights, and a regulariser on every one of them",
             );
         };
-        if !ask.risk.is_expectation() {
+        if !site.ask.risk.is_expectation() {
             return refuse(
                 "the objective is not the expected one",
                 "the expected objective",
@@ -94,31 +112,20 @@ impl RegularisedErm {
         let losses = Losses::read(affine, &curvature, len)?;
         let lipschitz = losses.largest_constant(affine, &curvature)?;
         let reach = 2.0 * lipschitz;
-        let stretch = metric.stretch(norm);
+        let stretch = metric.stretch(site.norm);
         if !(stretch * reach > 0.0) {
             return refuse(
                 "the data do not move the answer at all",
                 "a declared sensitivity",
             );
         }
-        let exact = ask.strategy == Strategy::Program && losses.has_exact_rows(affine);
+        let exact = site.ask.strategy == Strategy::Program && losses.has_exact_rows(affine);
         Ok(RegularisedErm {
             everywhere: !exact,
-            curved: CurvedBound::new(curvature, &metric, norm, (stretch * reach, reach)),
+            curved: CurvedBound::new(curvature, &metric, site.norm, stretch * reach, reach),
             records: affine.len() / len.max(1),
             lipschitz,
         })
-    }
-
-    pub(crate) fn curved(&self) -> &CurvedBound {
-        &self.curved
-    }
-
-    pub(crate) fn with_solver_tolerance(self, tolerance: f64) -> Self {
-        RegularisedErm {
-            curved: self.curved.with_solver_tolerance(tolerance),
-            ..self
-        }
     }
 }
 
@@ -143,12 +150,19 @@ impl Certificate for RegularisedErm {
         self.curved.total()
     }
 
-    fn norm(&self) -> Norm {
-        self.curved.norm
-    }
-
     fn defined_everywhere(&self) -> bool {
         self.everywhere
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::of_a_distance(&self.curved, 1.0)
+    }
+
+    fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {
+        Box::new(RegularisedErm {
+            curved: self.curved.counting(tolerance),
+            ..self.clone()
+        })
     }
 }
 

@@ -131,7 +131,8 @@ impl CurvedBound {
         curvature: Arc<Curvature>,
         metric: &Metric,
         norm: Norm,
-        (bound, reach): (f64, f64),
+        bound: f64,
+        reach: f64,
     ) -> Self {
         CurvedBound {
             curvature,
@@ -144,10 +145,12 @@ impl CurvedBound {
         }
     }
 
-    /// Counts the solver's public tolerance, in P, on each of two answers.
-    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
-        self.solver = 2.0 * self.stretch * tolerance;
-        self
+    /// The same with the solver's public tolerance, in P, counted on each of two answers.
+    pub(crate) fn counting(&self, tolerance: f64) -> Self {
+        CurvedBound {
+            solver: 2.0 * self.stretch * tolerance,
+            ..self.clone()
+        }
     }
 
     /// The whole bound.

@@ -4,16 +4,16 @@
 //! v plus a public constant (M5a), so the same bound holds for what is released. The cost becomes a variable
 //! u = q(θ)'x of its own: the query is public, its coefficients stand in a private equality.
 
-use super::Certificate;
-use super::envelope::solver_text;
-use crate::ask::{Adjacency, Ask, Norm, Query, ResolvedQuery, Strategy};
+use super::certificate::{Certificate, Kind, Rewrite, Site, Tolerance, solver_text};
+use crate::ask::{Adjacency, Query, Request, ResolvedQuery, Strategy};
+use crate::chance::Design;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Place, Program, Sparse,
     Stage,
 };
-use crate::proof::{Intervals, Measure, Precision, Solver};
+use crate::proof::{Intervals, Precision, Solver};
 use crate::solve::{Outcome, Settings, solve};
 
 /// Up to this many parameters the radius is found by solving, two programs each; above, from the variables' bounds.
@@ -28,6 +28,38 @@ fn refuse<T>(why: impl Into<String>, instead: &str) -> Result<T> {
     Err(Error::refused(WHAT, why, instead))
 }
 
+impl Request {
+    /// Certified for the optimal value with a private cost over a public bounded set (M8b).
+    pub fn radius() -> Self {
+        Request::Certificate {
+            word: RadiusKind.word(),
+            price: None,
+        }
+    }
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RadiusKind;
+
+impl Kind for RadiusKind {
+    fn word(&self) -> &'static str {
+        "radius"
+    }
+
+    fn covers(&self) -> &'static str {
+        "the optimal value with private linear costs, over a public bounded set"
+    }
+
+    fn makes_the_query(&self) -> bool {
+        true
+    }
+
+    fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
+        Ok(Box::new(Radius::new(site)?))
+    }
+}
+
 /// A value over a public bounded set with a private cost.
 ///
 /// # Guarantee
@@ -36,7 +68,7 @@ fn refuse<T>(why: impl Into<String>, instead: &str) -> Result<T> {
 /// With noise on the answer the map is defined for every dataset as soon as it is for one, by that bound itself. With
 /// noise in the program it is not: the decision must take up the noise through its private cost, c'X = 1.
 #[derive(Clone, Debug)]
-pub struct Radius {
+struct Radius {
     map: AffineMap,
     query: ResolvedQuery,
     bound: f64,
@@ -49,12 +81,8 @@ pub struct Radius {
 impl Radius {
     /// Checks on public structure: the query is the cost, only q is private, every variable may respond, every
     /// constraint holds with noise, the set is bounded in the directions that the data price.
-    pub(crate) fn new(
-        map: &dyn DataMap,
-        ask: &Ask,
-        adjacency: &Adjacency,
-        scale_of_answer: f64,
-    ) -> Result<Self> {
+    fn new(site: &Site<'_>) -> Result<Self> {
+        let (map, ask) = (site.map, site.ask);
         let Some(affine) = map.affine() else {
             return refuse(
                 "the program depends on the data in a way that cannot be inspected",
@@ -111,7 +139,7 @@ impl Radius {
         }
         priced_row(affine).validate(map, ask.strategy)?;
         let each = radii(affine, &ask.settings)?;
-        let reach = match adjacency {
+        let reach = match &site.adjacency {
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
                 alpha * each.iter().copied().fold(0.0, f64::max)
             }
@@ -133,32 +161,11 @@ impl Radius {
         Ok(Radius {
             map,
             query,
-            bound: reach / scale_of_answer,
+            bound: reach / site.scale_of_answer(),
             solver: 0.0,
-            unit: 1.0 / scale_of_answer,
+            unit: 1.0 / site.scale_of_answer(),
             everywhere: ask.strategy != Strategy::Program,
         })
-    }
-
-    /// The program with its cost as a variable.
-    pub(crate) fn map(&self) -> &AffineMap {
-        &self.map
-    }
-
-    /// The query of that variable.
-    pub(crate) fn query(&self) -> &ResolvedQuery {
-        &self.query
-    }
-
-    /// What one unit of the objective is in T⁻¹ times the answer.
-    pub(crate) fn unit(&self) -> f64 {
-        self.unit
-    }
-
-    /// Counts the solver's public tolerance on each of two values.
-    pub(crate) fn with_solver_tolerance(mut self, tolerance: f64) -> Self {
-        self.solver = 2.0 * self.unit * tolerance;
-        self
     }
 }
 
@@ -179,12 +186,43 @@ impl Certificate for Radius {
         self.bound + self.solver
     }
 
-    fn norm(&self) -> Norm {
-        Norm::L1
-    }
-
     fn defined_everywhere(&self) -> bool {
         self.everywhere
+    }
+
+    /// The program with its cost as a variable, and the query of that variable.
+    fn rewrite(&self) -> Option<Rewrite<'_>> {
+        Some(Rewrite {
+            map: &self.map,
+            query: &self.query,
+            deviation: None,
+        })
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::of_a_value(self.bound(), self.unit, Vec::new())
+    }
+
+    fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {
+        Box::new(Radius {
+            solver: 2.0 * self.unit * tolerance,
+            ..self.clone()
+        })
+    }
+
+    /// With a private cost another dataset may carry the noise where this one does not: none does at a cost of 0.
+    fn may_fit_elsewhere(&self) -> bool {
+        true
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        if design.sole_box(0).is_some() || design.is_at_the_mean() {
+            return Ok(());
+        }
+        refuse(
+            "the released cost is the optimal value plus a constant only under one box on all rows",
+            "method = \"mass-box\" on every block",
+        )
     }
 }
 
@@ -280,13 +318,7 @@ fn largest_over(base: &Program, row: &[f64], sign: f64, settings: &Settings) -> 
     let Outcome::Optimal(solution) = solve(&program, settings) else {
         return None;
     };
-    let precision = Precision {
-        measure: Measure::Value,
-        tolerance: f64::INFINITY,
-        aim: f64::INFINITY,
-        known: Vec::new(),
-        inside: None,
-    };
+    let precision = Precision::of_any_value();
     let plain = |program: Program| Solver::plain(&program, settings);
     let solver = Solver {
         solve: &plain,

@@ -1,16 +1,45 @@
 //! M8c. Strong convexity: private linear costs q, public P ≻ 0 and a public feasible set.
 //! ‖x̄(q) − x̄(q')‖ in P is at most ‖q − q'‖ in P⁻¹, whatever the tightening and the recourse.
 
-use super::Certificate;
-use super::envelope::solver_text;
+use super::certificate::{Certificate, Kind, Site, Tolerance, solver_text};
 use super::metric::{CurvedBound, Metric};
-use crate::ask::{Adjacency, Norm};
+use crate::ask::{Adjacency, Norm, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, DataMap, Location, Place};
 use crate::proof::Curvature;
-use crate::risk::Risk;
-use std::sync::Arc;
+
+/// A distance is the root of a gap, and some data are proven much less closely than any that a plan tries: this many times
+/// as much room.
+const OF_A_DISTANCE: f64 = 2.0;
+
+impl Request {
+    /// Certified for private linear costs, a public positive definite quadratic cost and a public feasible set (M8c).
+    pub fn strong_convexity() -> Self {
+        Request::Certificate {
+            word: StrongConvexityKind.word(),
+            price: None,
+        }
+    }
+}
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StrongConvexityKind;
+
+impl Kind for StrongConvexityKind {
+    fn word(&self) -> &'static str {
+        "strong-convexity"
+    }
+
+    fn covers(&self) -> &'static str {
+        "private linear costs beside a public positive definite quadratic cost, over a public set"
+    }
+
+    fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
+        Ok(Box::new(StrongConvexity::new(site)?))
+    }
+}
 
 /// A strongly convex program of which the linear cost is private.
 ///
@@ -21,23 +50,16 @@ use std::sync::Arc;
 /// The map is defined for every dataset as soon as it is for one: the public function is then finite somewhere and,
 /// being convex, above a linear one; with the quadratic cost it has one proximal point at every q.
 #[derive(Clone, Debug)]
-pub struct StrongConvexity(CurvedBound);
+struct StrongConvexity(CurvedBound);
 
 impl StrongConvexity {
     /// Checks on public structure: only q is private, P is positive definite on what q and the query touch, the
     /// objective is the expected one.
-    pub(crate) fn new(
-        map: &dyn DataMap,
-        curvature: Option<Arc<Curvature>>,
-        metric: Option<Metric>,
-        risk: &Risk,
-        adjacency: &Adjacency,
-        norm: Norm,
-    ) -> Result<Self> {
+    fn new(site: &Site<'_>) -> Result<Self> {
         let what = "a certificate by strong convexity";
         let instead = "a declared or sampled sensitivity";
         let refuse = |why: String| Err(Error::refused(what, why, instead));
-        let Some(affine) = map.affine() else {
+        let Some(affine) = site.map.affine() else {
             return refuse(
                 "the program depends on the data in a way that cannot be inspected".into(),
             );
@@ -52,37 +74,29 @@ impl StrongConvexity {
                 ));
             }
         }
-        let Some(curvature) = curvature else {
+        let Some(curvature) = site.curvature() else {
             return refuse(
                 "the quadratic cost is not positive definite on the variables it names".into(),
             );
         };
-        let Some(metric) = metric else {
+        let Some(metric) = site.metric(&curvature) else {
             return refuse(
                 "the query names a variable on which the quadratic cost is not positive definite"
                     .into(),
             );
         };
+        let (risk, norm) = (&site.ask.risk, site.norm);
         if risk.weighs_cvar() || risk.has_limit() {
             return refuse("CVaR ties the private costs to the noise".into());
         }
         let costs = cost_moves(affine, &curvature)?;
-        let (bound, reach) = over_adjacency(affine, adjacency, &metric, norm, &costs)?;
+        let (bound, reach) = over_adjacency(affine, &site.adjacency, &metric, norm, &costs)?;
         if !(bound > 0.0) {
             return refuse("the data do not move the answer at all".into());
         }
-        let sizes = (bound, reach);
         Ok(StrongConvexity(CurvedBound::new(
-            curvature, &metric, norm, sizes,
+            curvature, &metric, norm, bound, reach,
         )))
-    }
-
-    pub(crate) fn curved(&self) -> &CurvedBound {
-        &self.0
-    }
-
-    pub(crate) fn with_solver_tolerance(self, tolerance: f64) -> Self {
-        StrongConvexity(self.0.with_solver_tolerance(tolerance))
     }
 }
 
@@ -105,12 +119,16 @@ impl Certificate for StrongConvexity {
         self.0.total()
     }
 
-    fn norm(&self) -> Norm {
-        self.0.norm
-    }
-
     fn defined_everywhere(&self) -> bool {
         true
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::of_a_distance(&self.0, OF_A_DISTANCE)
+    }
+
+    fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {
+        Box::new(StrongConvexity(self.0.counting(tolerance)))
     }
 }
 

@@ -136,26 +136,24 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         // Without a scale there is nothing to hold fixed while something else moves.
         return Ok(explanation);
     }
-    let epsilon = ask.privacy.map_or(1.0, |p| p.epsilon());
-    let declared = match &ask.sensitivity {
-        Some(Request::Declared { bound, .. }) => Some(*bound),
+    let stated = ask.stated()?;
+    let epsilon = stated.privacy.epsilon();
+    let declared = match &stated.sensitivity {
+        Request::Declared { bound, .. } => Some(*bound),
         _ => None,
     };
     let method = ask.feasibility.method.kind();
     let note = method.is_some_and(Kind::is_sampled).then(|| {
         "the sampled method is not exactly monotone: the edge is one of the seed's".to_string()
     });
-    let is_certified = !matches!(
-        ask.sensitivity,
-        Some(Request::Declared { .. } | Request::Sampled(_))
-    );
+    let is_certified = stated.sensitivity.is_certificate();
     if declared.is_some() || is_certified {
         let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta, mode);
         let found = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
         thresholds.push(found.threshold("ε", epsilon, true, &note));
     }
     let follows_alpha = is_certified || matches!(declared, Some(Bound::PerAlpha(_)));
-    if let Some(alpha) = ask.adjacency.and_then(|a| a.alpha())
+    if let Some(alpha) = stated.adjacency.alpha()
         && follows_alpha
     {
         let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta, mode);

@@ -2,6 +2,7 @@
 
 use super::comparison::in_percent;
 use crate::ask::{Ask, Bound, Request};
+use crate::certify;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, within};
@@ -72,8 +73,9 @@ pub fn frontier(
     batch: &Batch<'_>,
 ) -> Result<Frontier> {
     ask.strategy.only_program("a frontier")?;
-    let universe = within::claimed(map, ask, false)?;
-    let counted = within::counted(map, ask, universe.as_ref())?;
+    let stated = ask.stated()?;
+    let universe = within::claimed(map, ask, &stated, false)?;
+    let counted = within::counted(map, &stated, universe.as_ref())?;
     let program = counted.at(theta)?;
     let left_out = counted.left_out(&counted.clipped(theta)?);
     let optimum = solve::solve_checked(&program, &ask.settings)?.objective + left_out;
@@ -83,16 +85,11 @@ pub fn frontier(
             Axis::Epsilon => ask.with_epsilon(value),
             Axis::Eta => ask.with_eta(value),
             Axis::Alpha => {
-                let per_alpha = matches!(
-                    ask.sensitivity,
-                    Some(
-                        Request::Envelope { .. }
-                            | Request::Declared {
-                                bound: Bound::PerAlpha(_),
-                                ..
-                            }
-                    )
-                );
+                let per_alpha = match &stated.sensitivity {
+                    Request::Declared { bound, .. } => matches!(bound, Bound::PerAlpha(_)),
+                    Request::Certificate { word, .. } => certify::named(word)?.follows_alpha(),
+                    Request::Sampled(_) => false,
+                };
                 if !per_alpha {
                     return Err(Error::input(
                         "a frontier over α needs a sensitivity declared per α (`per_alpha`), or an envelope",

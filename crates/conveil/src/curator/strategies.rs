@@ -452,13 +452,11 @@ impl Ground<'_, '_> {
     /// Noise on the data, then the program without noise. Its answer must be feasible for the real data.
     fn input(&self, theta: &[f64], batch: &Batch<'_>) -> Result<StrategyRow> {
         let name = "input";
-        let ask = self.plan.ask();
-        let (Some(privacy), Some(adjacency)) = (&ask.privacy, &ask.adjacency) else {
-            return Ok(self.not_applicable(name, "no privacy is asked for"));
-        };
-        let universe = match &ask.sensitivity {
-            Some(Request::Sampled(sampled)) => Some(&sampled.universe),
-            _ => self.plan.guarantee().universe(),
+        let guarantee = self.plan.guarantee();
+        let (privacy, adjacency) = (guarantee.privacy(), guarantee.adjacency());
+        let universe = match self.plan.sensitivity() {
+            Request::Sampled(sampled) => Some(&sampled.universe),
+            _ => guarantee.universe(),
         };
         let reach = adjacency.reach(theta.len()).or_else(|| {
             universe.map(|u| match adjacency {

@@ -1,29 +1,15 @@
-//! Certificates inside a plan: which map is solved, what every solve must be proven to, and the noise that follows.
+//! Certificates inside a plan: what every solve must be proven to, and the noise that follows.
 
-use super::ReleasedMap;
-use super::skeleton::{MADE_UP, Skeleton};
+use super::skeleton::{Scaled, Skeleton};
+use super::{Basis, ReleasedMap};
 use crate::ask::{Ask, Privacy};
-use crate::certify::{Certificate, Envelope, Radius, RegularisedErm, StrongConvexity};
+use crate::certify::Certificate;
 use crate::error::{Error, Result};
-use crate::noise::{LatticeLaw, Sampler};
-use crate::program::DataMap;
-use crate::proof::{Measure, Precision};
+use crate::noise::LatticeLaw;
+use crate::program::{DataMap, Program};
+use crate::proof::{Precision, interior};
+use crate::solve::{self, Infeasibility, Outcome, Solution};
 use std::sync::Arc;
-
-/// The solver may add this share to a sensitivity, on each of two answers.
-const SHARE: f64 = 5e-4;
-
-/// The public tolerance leaves this much room above what a public dataset needed.
-const ROOM: f64 = 4.0;
-
-/// The public tolerance on a value is at least this share of the numbers that are added up to it at public data: some
-/// data are harder to solve than any that a plan tries. It is always counted, since noise that depended on whether it
-/// was needed would tell.
-const LOOSE: f64 = 3e-8;
-
-/// A distance is the root of a gap, and some data are proven much less closely than any that a plan tries: this many times
-/// as much room.
-const OF_A_DISTANCE: f64 = 2.0;
 
 /// Below this share of what costs and limits make of each other, what neighbours move is hard to solve to on some data,
 /// and the plan warns. So it does where public data needed more than twice the usual tolerance.
@@ -32,149 +18,58 @@ const STRAINED: f64 = 1e-5;
 /// A plan is refused where the solver's tolerance would be more than this share of the sensitivity.
 const TOO_LARGE: f64 = 0.5;
 
-/// A certificate that was built.
-pub(super) enum Certified {
-    Envelope(Box<Envelope>),
-    Radius(Box<Radius>),
-    StrongConvexity(StrongConvexity),
-    Erm(RegularisedErm),
+/// What solves under a certificate are proven to.
+fn precision(certificate: &dyn Certificate, tolerance: f64) -> Precision {
+    let asked = certificate.tolerance();
+    Precision {
+        measure: asked.measure,
+        tolerance,
+        aim: asked.usual.min(tolerance),
+        known: asked.known,
+        inside: None,
+    }
 }
 
-impl Certified {
-    pub(super) fn certificate(&self) -> &dyn Certificate {
-        match self {
-            Certified::Envelope(envelope) => &**envelope,
-            Certified::Radius(radius) => &**radius,
-            Certified::StrongConvexity(strong) => strong,
-            Certified::Erm(erm) => erm,
-        }
+/// Datasets that are none: what public solves run on. The certificate's, and the ends of the bounds.
+fn public_data(certificate: &dyn Certificate, map: &dyn DataMap) -> Vec<Vec<f64>> {
+    let mut datasets = vec![certificate.public_data(map)];
+    let ends: Option<Vec<(f64, f64)>> = map.parameters().iter().map(|p| p.bounds()).collect();
+    if let Some(ends) = ends {
+        datasets.push(ends.iter().map(|e| e.0).collect());
+        datasets.push(ends.iter().map(|e| e.1).collect());
     }
-
-    /// The tolerance, in its measure, that adds `SHARE` to the bound for each answer.
-    fn usual_tolerance(&self) -> f64 {
-        match self {
-            Certified::Envelope(envelope) => SHARE * envelope.bound() / envelope.unit(),
-            Certified::Radius(radius) => SHARE * radius.bound() / radius.unit(),
-            // Distances in the norm of P: the square root of a gap. Ten times as much is still half a percent.
-            Certified::StrongConvexity(strong) => 10.0 * SHARE * strong.curved().reach,
-            Certified::Erm(erm) => 10.0 * SHARE * erm.curved().reach,
-        }
-    }
-
-    fn with_solver_tolerance(self, tolerance: f64) -> Self {
-        match self {
-            Certified::Envelope(e) => {
-                Certified::Envelope(Box::new(e.with_solver_tolerance(tolerance)))
-            }
-            Certified::Radius(r) => Certified::Radius(Box::new(r.with_solver_tolerance(tolerance))),
-            Certified::StrongConvexity(s) => {
-                Certified::StrongConvexity(s.with_solver_tolerance(tolerance))
-            }
-            Certified::Erm(e) => Certified::Erm(e.with_solver_tolerance(tolerance)),
-        }
-    }
-
-    /// How many times what a public dataset needed is counted.
-    fn room(&self) -> f64 {
-        match self {
-            Certified::StrongConvexity(_) => OF_A_DISTANCE * ROOM,
-            Certified::Envelope(_) | Certified::Radius(_) | Certified::Erm(_) => ROOM,
-        }
-    }
-
-    /// What one unit of the objective is in T⁻¹ times the answer; 0 where the answer is no value.
-    fn unit(&self) -> f64 {
-        match self {
-            Certified::Envelope(envelope) => envelope.unit(),
-            Certified::Radius(radius) => radius.unit(),
-            Certified::StrongConvexity(_) | Certified::Erm(_) => 0.0,
-        }
-    }
-
-    /// What the tolerance is at least, where the objectives' terms are of this size.
-    fn loose(&self, size: f64) -> f64 {
-        match self {
-            Certified::Envelope(_) | Certified::Radius(_) => LOOSE * size,
-            Certified::StrongConvexity(_) | Certified::Erm(_) => 0.0,
-        }
-    }
-
-    fn precision(&self, tolerance: f64) -> Precision {
-        let (measure, known) = match self {
-            Certified::Envelope(envelope) => (Measure::Value, envelope.known()),
-            Certified::Radius(_) => (Measure::Value, Vec::new()),
-            Certified::StrongConvexity(strong) => (
-                Measure::Curved(strong.curved().curvature.clone()),
-                Vec::new(),
-            ),
-            Certified::Erm(erm) => (Measure::Curved(erm.curved().curvature.clone()), Vec::new()),
-        };
-        Precision {
-            measure,
-            tolerance,
-            aim: self.usual_tolerance().min(tolerance),
-            known,
-            inside: None,
-        }
-    }
-
-    /// Datasets that are none: what public solves run on. The nominal or made-up one, and the ends of the bounds.
-    fn public_data(&self, map: &dyn DataMap) -> Vec<Vec<f64>> {
-        let mut datasets = vec![self.usual_data(map)];
-        let ends: Option<Vec<(f64, f64)>> = map.parameters().iter().map(|p| p.bounds()).collect();
-        if let Some(ends) = ends {
-            datasets.push(ends.iter().map(|e| e.0).collect());
-            datasets.push(ends.iter().map(|e| e.1).collect());
-        }
-        datasets
-    }
-
-    fn usual_data(&self, map: &dyn DataMap) -> Vec<f64> {
-        if let Certified::Envelope(envelope) = self {
-            return envelope.public_data();
-        }
-        let mut sampler = Sampler::new(MADE_UP, 0);
-        let draw = |p: &crate::program::Parameter, u: f64| match (p.nominal_value(), p.bounds()) {
-            (Some(nominal), _) => nominal,
-            (None, Some((low, high))) if p.is_two_valued() => [low, high][usize::from(u < 0.5)],
-            (None, Some((low, high))) => low + u * (high - low),
-            (None, None) => 1.0 + u,
-        };
-        let parameters = map.parameters().iter();
-        parameters.map(|p| draw(p, sampler.uniform())).collect()
-    }
+    datasets
 }
 
 impl<'m> Skeleton<'m> {
-    /// The released map under a certificate, and the certificate with the solver's tolerance counted in.
+    /// The released map under a certificate, with the solver's tolerance counted in.
     pub(super) fn certified(
         &self,
         ask: &Ask,
         privacy: &Privacy,
-        certified: Certified,
-    ) -> Result<(ReleasedMap<'m>, Certified)> {
-        let public = certified.public_data(&*self.map);
-        let mut tolerance = certified.usual_tolerance();
-        let bare = certified.certificate().bound();
+        certificate: &dyn Certificate,
+    ) -> Result<Scaled<'m>> {
+        let public = public_data(certificate, &*self.map);
+        let asked = certificate.tolerance();
+        let mut tolerance = asked.usual;
+        let bare = certificate.bound();
         // The noise depends on the tolerance, and how well a public dataset is solved on the noise: a few times is enough.
         for last in [false, false, false, true] {
-            let counted = certified.clone_with(tolerance);
-            let law = self.law_for(ask, privacy, counted.certificate().bound())?;
-            let mut released = self.released_under(ask, law, &counted, tolerance)?;
+            let counted = certificate.counting(tolerance);
+            let noise = self.law_for(ask, privacy, counted.bound())?;
+            let mut released = self.released_under(ask, noise, &*counted, tolerance)?;
             let (mut error, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
             let (mut has_answer, mut obstacle) = (false, None);
             for public in &public {
-                match released.rehearse(public) {
+                match released.solve_on_public_data(public) {
                     Ok(found) => {
                         error = error.max(found.error);
                         size = size.max(found.size);
                         limits = limits.max(found.limits);
                         has_answer = true;
                     }
-                    // With a private cost another dataset may carry the noise where this one does not: none does at
-                    // a cost of 0.
                     Err(no @ (Error::NoiseDoesNotFit(_) | Error::Refused { .. }))
-                        if matches!(counted, Certified::Radius(_)) =>
+                        if counted.may_fit_elsewhere() =>
                     {
                         obstacle = obstacle.or(Some(no));
                     }
@@ -185,33 +80,39 @@ impl<'m> Skeleton<'m> {
                 return Err(obstacle);
             }
             if !error.is_finite() {
-                return Err(self.unbounded_variable(&released, &public[0], &counted));
+                return Err(self.unbounded_variable(&released, &public[0], &*counted));
             }
-            let needed = (certified.room() * error).max(certified.loose(size));
+            let needed = (asked.room * error).max(asked.at_least(size));
             if needed <= tolerance || last {
                 if !(error <= tolerance) {
                     return Err(Error::Numerical(format!(
                         "a solve on public data is proven to within {error:.1e} only, too far for a sensitivity of {bare:.1e}"
                     )));
                 }
-                let total = counted.certificate().bound();
-                if total - bare > TOO_LARGE * total && certified.loose(size) > 0.0 {
+                let total = counted.bound();
+                if total - bare > TOO_LARGE * total && asked.at_least(size) > 0.0 {
                     return Err(Error::refused(
-                        format!("a certificate by {}", certified.certificate().name()),
+                        format!("a certificate by {}", certificate.name()),
                         format!(
                             "neighbours move the value by {bare:.1e}, and the numbers that are added up to it are about {size:.1e}: the solver's own error would be most of the sensitivity"
                         ),
                         "a larger alpha, narrower public bounds on the data, or limits and costs nearer to the data's size",
                     ));
                 }
-                let moved = bare / certified.unit();
-                let is_loose = tolerance > 2.0 * certified.usual_tolerance();
-                let is_strained = certified.unit() > 0.0 && (is_loose || moved < STRAINED * limits);
-                let released = match is_strained {
-                    true => released.straining(),
-                    false => released,
-                };
-                return Ok((released, counted));
+                let moved = bare / asked.unit;
+                let is_loose = tolerance > 2.0 * asked.usual;
+                if asked.unit > 0.0 && (is_loose || moved < STRAINED * limits) {
+                    released = released.straining();
+                }
+                let mut basis = Basis::certificate(&*counted);
+                if !released.is_bounded() {
+                    basis.with_unbounded_variables();
+                }
+                return Ok(Scaled {
+                    released,
+                    basis,
+                    sensitivity: counted.bound(),
+                });
             }
             tolerance = tolerance.max(needed);
         }
@@ -222,41 +123,19 @@ impl<'m> Skeleton<'m> {
         &self,
         ask: &Ask,
         noise: LatticeLaw,
-        certified: &Certified,
+        certificate: &dyn Certificate,
         tolerance: f64,
     ) -> Result<ReleasedMap<'m>> {
-        let released = self
-            .released(ask, noise)?
-            .proving(certified.precision(tolerance));
-        if let Certified::Radius(_) = certified
-            && released.design().sole_box(0).is_none()
-            && !released.design().is_at_the_mean()
-        {
-            return Err(Error::refused(
-                "a certificate by radius",
-                "the released cost is the optimal value plus a constant only under one box on all rows",
-                "method = \"mass-box\" on every block",
-            ));
-        }
-        let (Certified::Envelope(envelope), Some(own)) = (certified, &self.own) else {
+        let precision = precision(certificate, tolerance);
+        let released = self.released(ask, noise)?.proving(precision);
+        certificate.check(released.design())?;
+        let deviation = certificate.rewrite().and_then(|rewrite| rewrite.deviation);
+        let (Some(deviation), Some(own)) = (deviation, &self.own) else {
             return Ok(released);
         };
-        let plain = ReleasedMap::new(
-            Arc::new(self.original),
-            own.query.clone(),
-            self.shape.clone(),
-            own.rule.clone(),
-            ask,
-            noise,
-        )?
-        .proving(Precision {
-            measure: Measure::Value,
-            tolerance: f64::INFINITY,
-            aim: f64::INFINITY,
-            known: Vec::new(),
-            inside: None,
-        });
-        Ok(released.enveloping(Arc::new((**envelope).clone()), plain))
+        let plain = ReleasedMap::new(Arc::new(self.original), own.clone(), ask, noise)?
+            .proving(Precision::of_any_value());
+        Ok(released.deviating(deviation.clone(), plain))
     }
 
     /// Names a variable that keeps a solve from being proven.
@@ -264,19 +143,17 @@ impl<'m> Skeleton<'m> {
         &self,
         released: &ReleasedMap<'m>,
         public: &[f64],
-        certified: &Certified,
+        certificate: &dyn Certificate,
     ) -> Error {
         let name = self.map.at(public).ok().and_then(|program| {
             let lifted = released.lifted(&program, 0).ok()?;
-            let intervals =
-                certified
-                    .precision(0.0)
-                    .intervals(lifted.program(), Some(&program), f64::INFINITY);
+            let precision = precision(certificate, 0.0);
+            let intervals = precision.intervals(lifted.program(), Some(&program), f64::INFINITY);
             let is_open = |j: &usize| !intervals.is_bounded(*j);
             let open = (0..program.columns()).find(is_open)?;
             Some(program.variable_name(open))
         });
-        let what = format!("a certificate by {}", certified.certificate().name());
+        let what = format!("a certificate by {}", certificate.name());
         match name {
             Some(name) => Error::refused(
                 what,
@@ -292,14 +169,88 @@ impl<'m> Skeleton<'m> {
     }
 }
 
-impl Certified {
-    fn clone_with(&self, tolerance: f64) -> Self {
-        let same = match self {
-            Certified::Envelope(e) => Certified::Envelope(e.clone()),
-            Certified::Radius(r) => Certified::Radius(r.clone()),
-            Certified::StrongConvexity(s) => Certified::StrongConvexity(s.clone()),
-            Certified::Erm(e) => Certified::Erm(e.clone()),
+/// What solves on public data showed.
+struct PublicSolves {
+    /// The largest proven error.
+    error: f64,
+    /// The size of the numbers that are added up to the objective.
+    size: f64,
+    /// What the largest cost would make of the largest limit.
+    limits: f64,
+}
+
+impl ReleasedMap<'_> {
+    /// Solves at a public dataset: which splits are feasible (for every dataset or for none, under an envelope), how
+    /// good a solve is, how large its numbers are, a point inside every cone.
+    fn solve_on_public_data(&mut self, theta: &[f64]) -> Result<PublicSolves> {
+        let program = self.map.at(theta)?;
+        let (mut worst, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
+        let mut feasible = Vec::new();
+        let mut obstacle = None;
+        if let Some(local) = &self.local {
+            let answer = local.decide(&program, &self.noise, &self.settings)?;
+            return Ok(PublicSolves {
+                error: answer.error,
+                size: answer.objective.abs(),
+                limits: 0.0,
+            });
+        }
+        for split in self.splits.clone() {
+            let lifted = self.lifted(&program, split)?;
+            match self.solve_lifted(&lifted, split) {
+                Outcome::Optimal(solution) => {
+                    let (solution, proven) =
+                        self.refined(&program, &lifted, solution, split, None)?;
+                    size = size.max(size_of_terms(lifted.program(), &solution));
+                    limits = limits.max(size_of_limits(lifted.program()));
+                    if let Some(proven) = proven {
+                        worst = worst.max(proven.error);
+                        self.bounded &= proven.is_bounded;
+                    }
+                    feasible.push(split);
+                }
+                Outcome::Infeasible(z) => {
+                    obstacle = Some(Infeasibility::named(lifted.program(), &z, |i| {
+                        lifted.row_name(&program, i)
+                    }));
+                }
+                other => {
+                    other.into_solution(lifted.program(), self.settings.tolerance())?;
+                }
+            }
+        }
+        let Some(&first) = feasible.first() else {
+            solve::solve_checked(&program, &self.settings)?;
+            return Err(Error::NoiseDoesNotFit(obstacle.unwrap_or_default()));
         };
-        same.with_solver_tolerance(tolerance)
+        if self.precision.is_some() {
+            let lifted = self.lifted(&program, first)?;
+            let point = interior(lifted.program(), &self.settings);
+            let moved = point.map(|point| match &self.own {
+                Some(own) => own.deviation.inside_for_all(point),
+                None => point,
+            });
+            if let Some(precision) = &mut self.precision {
+                precision.inside = moved;
+            }
+        }
+        self.splits = feasible;
+        Ok(PublicSolves {
+            error: worst,
+            size,
+            limits,
+        })
     }
+}
+
+/// The largest |q_j| times the largest |b_i|/|a_ij|.
+fn size_of_limits(program: &Program) -> f64 {
+    let cost = program.q().iter().fold(0.0f64, |m, q| m.max(q.abs()));
+    cost * solve::size_of_limits(program)
+}
+
+/// Σ|q_j x_j|. The dual's terms may be as large as they like where they cancel.
+fn size_of_terms(program: &Program, solution: &Solution) -> f64 {
+    let terms = program.q().iter().zip(&solution.x);
+    terms.map(|(q, x)| (q * x).abs()).sum()
 }

@@ -2,7 +2,7 @@
 
 use super::decided::{Decided, Recourse};
 use super::released::ReleasedMap;
-use crate::certify::Envelope;
+use crate::certify::Deviation;
 use crate::error::{Error, Result};
 
 /// How the envelope (M8a) deviated from the data, the clipping to public bounds included. Private.
@@ -33,7 +33,7 @@ pub(crate) fn is_moved(datum: f64, counted: f64) -> bool {
 pub(super) fn break_ties(
     best: Decided,
     theta: &[f64],
-    envelope: &Envelope,
+    deviation: &Deviation,
     plain: &ReleasedMap<'_>,
 ) -> Result<Decided> {
     let counted = plain.map().clipped(theta)?;
@@ -59,15 +59,12 @@ pub(super) fn break_ties(
     let mut is_counted = false;
     if let Some(own) = own {
         is_counted = true;
-        decided.mean = envelope.at_the_data(&own.mean, &counted);
+        decided.mean = deviation.at_the_data(&own.mean, &counted);
         decided.recourse = own.recourse.extended(decided.mean.len());
     }
-    let corrected = envelope.corrected(&decided.mean);
-    let distance = |from: &[f64]| {
-        let change: Vec<f64> = from.iter().zip(corrected).map(|(a, b)| b - a).collect();
-        envelope.correction_norm().of(&change)
-    };
-    let (distance, priced) = (distance(theta), distance(&counted));
+    let corrected = deviation.corrected(&decided.mean);
+    let distance = deviation.size(theta, corrected);
+    let priced = deviation.size(&counted, corrected);
     let entries = plain.map().parameters().iter();
     let moved: Vec<(String, f64, f64)> = entries
         .zip(theta.iter().zip(corrected))
@@ -77,7 +74,7 @@ pub(super) fn break_ties(
     decided.correction = Some(Correction {
         distance,
         priced,
-        paid: envelope.price_in_the_answer() * priced,
+        paid: deviation.paid(priced),
         at_the_data: (is_counted && counted == theta) || moved.is_empty(),
         moved,
     });

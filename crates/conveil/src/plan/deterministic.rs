@@ -1,6 +1,7 @@
 //! The map without noise: what output perturbation releases, and what the paper calibrates to.
 
-use crate::ask::{Ask, ResolvedQuery};
+use super::posed::Posed;
+use crate::ask::ResolvedQuery;
 use crate::error::Result;
 use crate::program::DataMap;
 use crate::rule::Shape;
@@ -17,17 +18,12 @@ pub struct DeterministicMap<'m> {
 }
 
 impl<'m> DeterministicMap<'m> {
-    pub(crate) fn new(
-        map: Arc<dyn DataMap + 'm>,
-        query: &ResolvedQuery,
-        shape: &Shape,
-        ask: &Ask,
-    ) -> Self {
+    pub(crate) fn new(map: Arc<dyn DataMap + 'm>, posed: &Posed, settings: &Settings) -> Self {
         DeterministicMap {
             map,
-            query: query.clone(),
-            shape: shape.clone(),
-            settings: ask.settings.clone(),
+            query: posed.query.clone(),
+            shape: posed.shape.clone(),
+            settings: settings.clone(),
         }
     }
 

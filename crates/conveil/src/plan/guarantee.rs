@@ -1,8 +1,8 @@
 //! What is guaranteed, and on which basis. The text a user sees is generated from here and nowhere else.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy, Sampled, Strategy, Universe};
-use crate::certify::{Calibrated, Certificate};
+use crate::ask::{Adjacency, Ask, Privacy, Sampled, Stated, Strategy, Universe};
+use crate::certify::{Calibrated, Certificate, Declared};
 use crate::chance::Budget;
 use crate::digits::short;
 use crate::program::{DataMap, Program, Reading, Stage, Subject, VariableBlock};
@@ -51,21 +51,22 @@ enum Kind {
 
 impl Basis {
     pub(super) fn certificate(certificate: &dyn Certificate) -> Self {
-        let kind = if certificate.is_declared() {
-            Kind::Declared
-        } else {
-            Kind::Certificate {
-                name: certificate.name().into(),
-            }
-        };
         Basis {
-            kind,
+            kind: Kind::Certificate {
+                name: certificate.name().into(),
+            },
             statement: certificate.statement(),
             defined_everywhere: certificate.defined_everywhere(),
-            solves: match certificate.is_declared() {
-                true => Solves::Checked,
-                false => Solves::Proven,
-            },
+            solves: Solves::Proven,
+        }
+    }
+
+    pub(super) fn declared(declared: &Declared) -> Self {
+        Basis {
+            kind: Kind::Declared,
+            statement: declared.statement(),
+            defined_everywhere: false,
+            solves: Solves::Checked,
         }
     }
 
@@ -186,7 +187,7 @@ impl Basis {
 pub struct Guarantee {
     strategy: Strategy,
     privacy: Privacy,
-    adjacency: Option<Adjacency>,
+    adjacency: Adjacency,
     /// The public set of datasets that the claim is about, where it is not about all.
     universe: Option<Universe>,
     basis: Basis,
@@ -219,6 +220,7 @@ pub struct Guarantee {
 impl Guarantee {
     pub(crate) fn new(
         ask: &Ask,
+        stated: &Stated,
         released: &ReleasedMap<'_>,
         model: &dyn DataMap,
         basis: Basis,
@@ -239,8 +241,8 @@ impl Guarantee {
                 })
                 .and_then(|reading| reading.released(released.query().sums(template))),
             strategy: ask.strategy,
-            privacy: ask.privacy.unwrap_or(Privacy::laplace(f64::INFINITY)),
-            adjacency: ask.adjacency,
+            privacy: stated.privacy,
+            adjacency: stated.adjacency,
             universe: None,
             basis,
             sensitivity,
@@ -295,8 +297,8 @@ impl Guarantee {
     }
 
     /// Which datasets are indistinguishable.
-    pub fn adjacency(&self) -> Option<&Adjacency> {
-        self.adjacency.as_ref()
+    pub fn adjacency(&self) -> &Adjacency {
+        &self.adjacency
     }
 
     /// The universe that the claim is about, all of it public: that of a sampled sensitivity, or of adjacency by
@@ -349,10 +351,10 @@ impl Guarantee {
     pub fn adjacency_text(&self) -> String {
         match (self.adjacency, &self.basis.kind) {
             // What a certificate proves is for all data between the public bounds.
-            (Some(Adjacency::Universe), Kind::Certificate { .. }) => {
+            (Adjacency::Universe, Kind::Certificate { .. }) => {
                 "any two datasets within the public bounds".into()
             }
-            (adjacency, _) => adjacency.map_or(String::new(), |a| a.to_string()),
+            (adjacency, _) => adjacency.to_string(),
         }
     }
 
@@ -410,7 +412,7 @@ impl Guarantee {
             (None, true) => ", whatever it is within its public bounds",
             (None, false) => ", whatever it is",
         };
-        let what = match self.adjacency? {
+        let what = match self.adjacency {
             Adjacency::OneEntry { alpha } => format!("{entry}, up to a change of {alpha}"),
             Adjacency::OneRecord { .. } => format!("{record}{within}"),
             Adjacency::L1 { alpha } => {

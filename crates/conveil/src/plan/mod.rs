@@ -5,7 +5,9 @@ mod correction;
 mod decided;
 mod deterministic;
 mod guarantee;
+pub(crate) mod posed;
 mod projection;
+mod proven;
 mod readable;
 mod released;
 mod skeleton;
@@ -25,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::DataMap;
 use crate::solve::Batch;
-use skeleton::Skeleton;
+use skeleton::{Scaled, Skeleton};
 use std::sync::Arc;
 
 /// A plan: the rule, the boxes, the η shares, the noise scale, the lattice and the guarantee. It has seen no data.
@@ -38,6 +40,7 @@ use std::sync::Arc;
 pub struct Plan<'m> {
     model: Arc<dyn DataMap + 'm>,
     ask: Ask,
+    sensitivity: Request,
     released: ReleasedMap<'m>,
     projection: Option<Projection>,
     guarantee: Guarantee,
@@ -63,10 +66,7 @@ impl<'m> Plan<'m> {
         theta: &[f64],
     ) -> Result<Self> {
         let mut ask = ask;
-        if !matches!(
-            ask.sensitivity,
-            None | Some(Request::Declared { .. } | Request::Sampled(_))
-        ) {
+        if (ask.sensitivity.as_ref()).is_some_and(Request::is_certificate) {
             return Err(Error::refused(
                 "a certificate in paper mode",
                 "paper mode keeps the paper's calibration, which no certificate covers",
@@ -83,24 +83,31 @@ impl<'m> Plan<'m> {
 
     fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
-        let universe = within::claimed(map, &ask, paper)?;
-        let model = within::counted(map, &ask, universe.as_ref())?;
-        let mut skeleton = Skeleton::new(map, model.clone(), &ask, paper)?;
-        readable::check(map, &ask, skeleton.query.labels())?;
+        let stated = ask.stated()?;
+        let universe = within::claimed(map, &ask, &stated, paper)?;
+        let model = within::counted(map, &stated, universe.as_ref())?;
+        let skeleton = Skeleton::new(map, model.clone(), &ask, &stated, paper)?;
+        let query = &skeleton.posed.query;
+        readable::check(map, &stated, query.labels())?;
         let projection = match ask.strategy {
-            Strategy::Projected => Some(Projection::required(map, &skeleton.query, &ask.settings)?),
+            Strategy::Projected => Some(Projection::required(map, query, &ask.settings)?),
             _ => None,
         };
-        let certified = skeleton.certified.take();
-        let bare = certified.as_ref().map(|c| c.certificate().bound());
-        let (released, basis, sensitivity) = skeleton.scale(&ask, certified, paper, batch)?;
-        let guarantee = Guarantee::new(&ask, &released, map, basis, sensitivity).over(universe);
+        let Scaled {
+            released,
+            basis,
+            sensitivity,
+        } = skeleton.scaled(&ask, &stated, paper, batch)?;
+        let guarantee =
+            Guarantee::new(&ask, &stated, &released, map, basis, sensitivity).over(universe);
         let own = released.plain().unwrap_or(&released);
-        let mut warnings = warnings::collect(map, own.map(), &ask, own);
+        let mut warnings = warnings::collect(map, own.map(), &stated, own);
         warnings.extend(released.is_strained().then(warnings::strained));
+        let bare = skeleton.certificate.as_ref().map(|c| c.bound());
         warnings.extend(bare.and_then(|bare| warnings::solver_share(bare, sensitivity)));
         Ok(Plan {
             model,
+            sensitivity: stated.sensitivity,
             ask,
             released,
             projection,
@@ -147,6 +154,11 @@ impl<'m> Plan<'m> {
     /// The ask it was made for.
     pub fn ask(&self) -> &Ask {
         &self.ask
+    }
+
+    /// How the sensitivity is known.
+    pub(crate) fn sensitivity(&self) -> &Request {
+        &self.sensitivity
     }
 
     /// The noise law.

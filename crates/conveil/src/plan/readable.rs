@@ -1,6 +1,6 @@
 //! What stands on a card in words must show as it is written: the one gate for names, units and reasons of a plan.
 
-use crate::ask::{Ask, Request};
+use crate::ask::{Request, Stated};
 use crate::error::Result;
 use crate::program::{DataMap, Meaning, Parameter, readable};
 
@@ -9,14 +9,14 @@ use crate::program::{DataMap, Meaning, Parameter, readable};
 /// # Guarantee
 /// No name, label, unit or reason of a plan holds a character that does not show or that changes how its neighbours
 /// show (`conveil_text::naming`). Test: `what_does_not_show_reaches_no_card`.
-pub(super) fn check(map: &dyn DataMap, ask: &Ask, labels: &[String]) -> Result<()> {
+pub(super) fn check(map: &dyn DataMap, stated: &Stated, labels: &[String]) -> Result<()> {
     for name in map.parameters().iter().map(Parameter::name) {
         readable("private parameter", name)?;
     }
     for label in labels {
         readable("released number", label)?;
     }
-    if let Some(Request::Declared { reason, .. }) = &ask.sensitivity {
+    if let Request::Declared { reason, .. } = &stated.sensitivity {
         readable("reason", reason)?;
     }
     meaning(&map.meaning())

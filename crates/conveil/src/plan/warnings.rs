@@ -1,7 +1,7 @@
 //! What a careful reader should know about a plan, from public structure alone.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Ask, Privacy, Strategy, suspects};
+use crate::ask::{Adjacency, Privacy, Stated, suspects};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
@@ -15,7 +15,7 @@ const RECESSION_LIMIT: usize = 5_000;
 pub(super) fn collect(
     model: &dyn DataMap,
     map: &dyn DataMap,
-    ask: &Ask,
+    stated: &Stated,
     released: &ReleasedMap<'_>,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -32,26 +32,22 @@ pub(super) fn collect(
             "the released quantity is not the optimal value and the objective is not strongly convex: the optimum may not be unique, and then the answer is not a function of the data; add a small strongly convex term".into(),
         );
     }
-    if let Some(privacy) = &ask.privacy {
-        let records = match ask.adjacency {
-            Some(Adjacency::OneRecord { len }) => map.len() / len.max(1),
-            _ => map.len(),
-        };
-        if privacy.delta() >= 1.0 / records as f64 {
-            warnings.push(format!(
-                "δ = {} is at least 1/{records}: it permits publishing one record outright",
-                privacy.delta()
-            ));
-        }
-        if matches!(privacy, Privacy::Laplace { .. }) && privacy.epsilon() > 10.0 {
-            warnings.push(format!(
-                "ε = {}: adjacent datasets may differ by a factor e^{} in likelihood, which protects little",
-                privacy.epsilon(),
-                privacy.epsilon()
-            ));
-        }
+    let records = match stated.adjacency {
+        Adjacency::OneRecord { len } => map.len() / len.max(1),
+        _ => map.len(),
+    };
+    let (epsilon, delta) = (stated.privacy.epsilon(), stated.privacy.delta());
+    if delta >= 1.0 / records as f64 {
+        warnings.push(format!(
+            "δ = {delta} is at least 1/{records}: it permits publishing one record outright"
+        ));
     }
-    if ask.strategy != Strategy::Program {
+    if matches!(stated.privacy, Privacy::Laplace { .. }) && epsilon > 10.0 {
+        warnings.push(format!(
+            "ε = {epsilon}: adjacent datasets may differ by a factor e^{epsilon} in likelihood, which protects little"
+        ));
+    }
+    if released.design().is_at_the_mean() {
         // The rest is about the room for noise.
         return warnings;
     }

@@ -1,6 +1,6 @@
 //! Data outside the universe that a claim is about count as its nearest member, before anything else is done with them.
 
-use crate::ask::{Adjacency, Ask, Request, Universe};
+use crate::ask::{Adjacency, Ask, Request, Stated, Universe};
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, DataMap, Meaning, Parameter, PrivateParts, Program};
 use std::collections::HashSet;
@@ -8,15 +8,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The universe that the claim of an ask is about, where there is one. None in paper mode: its centre is private.
-pub(crate) fn claimed(map: &dyn DataMap, ask: &Ask, paper: bool) -> Result<Option<Universe>> {
-    let stated = match &ask.sensitivity {
+pub(crate) fn claimed(
+    map: &dyn DataMap,
+    ask: &Ask,
+    stated: &Stated,
+    paper: bool,
+) -> Result<Option<Universe>> {
+    let universe = match &stated.sensitivity {
         _ if paper => return Ok(None),
-        Some(Request::Sampled(sampled)) => Some(&sampled.universe),
-        _ if ask.adjacency != Some(Adjacency::Universe) => return Ok(None),
-        Some(Request::Declared { .. }) => ask.universe.as_ref(),
-        _ => None,
+        Request::Sampled(sampled) => Some(&sampled.universe),
+        _ if stated.adjacency != Adjacency::Universe => return Ok(None),
+        Request::Declared { .. } => ask.universe.as_ref(),
+        Request::Certificate { .. } => None,
     };
-    if let Some(universe) = stated {
+    if let Some(universe) = universe {
         return Ok(Some(universe.clone()));
     }
     // Certificates are about all data between the public bounds.
@@ -29,17 +34,16 @@ pub(crate) fn claimed(map: &dyn DataMap, ask: &Ask, paper: bool) -> Result<Optio
 /// The model on the data as they count: the model itself, or the model on the nearest members of a universe.
 pub(crate) fn counted<'m>(
     map: &'m dyn DataMap,
-    ask: &Ask,
+    stated: &Stated,
     universe: Option<&Universe>,
 ) -> Result<Arc<dyn DataMap + 'm>> {
-    let is_proven = !matches!(
-        ask.sensitivity,
-        Some(Request::Sampled(_) | Request::Declared { .. })
-    );
-    let (Some(universe), Some(adjacency), false) = (universe, ask.adjacency, is_proven) else {
-        return Ok(Arc::new(map));
-    };
-    Ok(Arc::new(Within::new(map, universe.clone(), &adjacency)?))
+    match universe {
+        Some(universe) if !stated.sensitivity.is_certificate() => {
+            let within = Within::new(map, universe.clone(), &stated.adjacency)?;
+            Ok(Arc::new(within))
+        }
+        _ => Ok(Arc::new(map)),
+    }
 }
 
 /// A model on the nearest members of a universe.

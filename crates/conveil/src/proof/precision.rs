@@ -59,6 +59,17 @@ pub(crate) struct Proven {
 }
 
 impl Precision {
+    /// What is proven of a value is reported, whatever it is.
+    pub(crate) fn of_any_value() -> Self {
+        Precision {
+            measure: Measure::Value,
+            tolerance: f64::INFINITY,
+            aim: f64::INFINITY,
+            known: Vec::new(),
+            inside: None,
+        }
+    }
+
     /// Bounds on an optimal point of a lifted program: from the rows of the mean program, where the mean decision meets
     /// them, from its own rows, and from its costing no more than `value`, which a feasible point costs.
     pub(crate) fn intervals(

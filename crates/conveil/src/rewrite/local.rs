@@ -434,7 +434,7 @@ mod tests {
         let ask = Ask::new(Query::Variables(vec!["w".into()]))
             .adjacency(Adjacency::OneRecord { len: 3 })
             .privacy(privacy)
-            .sensitivity(Request::RegularisedErm)
+            .sensitivity(Request::regularised_erm())
             .feasibility(Feasibility::each(0.05).method(Choice::ROW_BY_ROW));
         Plan::new(map, ask).unwrap()
     }
@@ -528,7 +528,7 @@ mod tests {
         let ask = Ask::new(Query::Variables(vec!["w".into()]))
             .adjacency(Adjacency::OneRecord { len: 3 })
             .privacy(Privacy::laplace(2.0))
-            .sensitivity(Request::RegularisedErm)
+            .sensitivity(Request::regularised_erm())
             .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE));
         let plan = Plan::new(&map, ask).unwrap();
         let local = local(&plan, &map);

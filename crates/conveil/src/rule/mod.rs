@@ -13,6 +13,7 @@ pub use shape::Shape;
 use crate::error::{Error, Result};
 use crate::program::{Cone, Holds, Program, Stage};
 use elimination::{Elimination, Reduced};
+use std::borrow::Cow;
 
 /// The rows that the query puts on X: each row of Q and the noise it must carry (a row of T).
 #[derive(Clone, Debug)]
@@ -71,7 +72,6 @@ impl Rule {
         query: &[NoiseRow],
         noises: usize,
         private_rows: &[bool],
-        query_is_private: bool,
     ) -> Result<Self> {
         let n = program.columns();
         let by_rows = program.a().by_rows();
@@ -104,7 +104,7 @@ impl Rule {
             equations.push(Equation {
                 label: row.label.clone(),
                 row: None,
-                is_private: query_is_private,
+                is_private: false,
                 terms: row.terms.clone(),
                 rhs: row.carries.clone(),
                 is_query: true,
@@ -170,25 +170,19 @@ impl Rule {
     }
 
     /// The rule with private coefficients read from the program at θ; runs the rank test where the public one could not.
-    pub fn at(&self, program: &Program, private_query: Option<&[NoiseRow]>) -> Result<Rule> {
-        let mut rule = self.clone();
+    pub fn at(&self, program: &Program) -> Result<Cow<'_, Rule>> {
         if !self.has_private_equations {
-            return Ok(rule);
+            return Ok(Cow::Borrowed(self));
         }
+        let mut rule = self.clone();
         let by_rows = program.a().by_rows();
-        let mut next_query = private_query.unwrap_or(&[]).iter();
         for equation in rule.equations.iter_mut().filter(|e| e.is_private) {
-            match equation.row {
-                Some(i) => equation.terms = by_rows.row(i).to_vec(),
-                None => {
-                    if let Some(row) = next_query.next() {
-                        equation.terms = row.terms.clone();
-                    }
-                }
+            if let Some(row) = equation.row {
+                equation.terms = by_rows.row(row).to_vec();
             }
         }
         rule.rank_test()?;
-        Ok(rule)
+        Ok(Cow::Owned(rule))
     }
 
     /// M2: QX = T and AX = 0 must have a solution on the columns that may move. The equations are taken as they stand,

@@ -156,7 +156,7 @@ pub fn cost_ask(price: f64) -> Ask {
     Ask::cost()
         .adjacency(Adjacency::one_entry(1.0))
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Envelope { price })
+        .sensitivity(Request::envelope(price))
         .feasibility(Feasibility::eta(0.05))
 }
 
@@ -193,7 +193,7 @@ pub fn regression_ask(privacy: Privacy, adjacency: Adjacency, shaped: bool) -> A
     let ask = Ask::new(Query::Identity)
         .adjacency(adjacency)
         .privacy(privacy)
-        .sensitivity(Request::StrongConvexity)
+        .sensitivity(Request::strong_convexity())
         .feasible(0.9);
     if shaped {
         ask.shaped_by_curvature()
@@ -248,7 +248,7 @@ pub fn classifier_ask(privacy: Privacy) -> Ask {
     Ask::new(Query::Variables(vec!["w".into(), "intercept".into()]))
         .adjacency(Adjacency::OneRecord { len: 3 })
         .privacy(privacy)
-        .sensitivity(Request::RegularisedErm)
+        .sensitivity(Request::regularised_erm())
         .feasible(0.9)
 }
 
@@ -256,6 +256,6 @@ pub fn blend_ask(adjacency: Adjacency) -> Ask {
     Ask::cost()
         .adjacency(adjacency)
         .privacy(Privacy::laplace(1.0))
-        .sensitivity(Request::Radius)
+        .sensitivity(Request::radius())
         .feasible(0.9)
 }
