@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    if let Err(error) = conveil_read::spec::read("fuzz", text) {
+    if let Err(error) = conveil_models::spec::read("fuzz", text) {
         let lines: Vec<&str> = text.split('\n').collect();
         assert!((1..=lines.len()).contains(&error.line));
         let characters = lines[error.line - 1].chars().count();

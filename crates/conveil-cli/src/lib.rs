@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use arguments::Command;
 use conveil::solve::Cancel;
-use conveil_workbench::{Failure, Kind, failure, inputs};
+use conveil_workbench::{Failure, Kind, failure};
 use terminal::Terminal;
 
 /// Runs the command line of this process.

@@ -13,11 +13,11 @@ use conveil_studies::{cvar, density, paper};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
-use crate::inputs::text_of;
 use crate::new_file::{refuse_existing, write_new};
 use crate::study_learning::{self, ClassifierArguments, SvmArguments};
 use crate::study_regression::{self, RegressionArguments, WindArguments};
 use crate::terminal::Terminal;
+use conveil_models::files::text_of;
 use ellipsoid::EllipsoidArguments;
 
 /// Pixels of a PNG for each unit of the figure.

@@ -8,7 +8,7 @@ use conveil_studies::classifier::{Examples, Source};
 use conveil_text::spelling::quoted;
 
 use crate::failure::Failure;
-use crate::inputs::{Limited, records_of};
+use conveil_models::files::{Limited, records_of};
 
 /// The user's records: all columns but the label's are features.
 pub(crate) fn own(

@@ -10,9 +10,9 @@ use conveil_studies::{regression, wind};
 
 use crate::arguments::{Output, positive};
 use crate::failure::Failure;
-use crate::inputs::records_of;
 use crate::study::{Drawn, below_half, percent};
 use crate::terminal::Terminal;
+use conveil_models::files::records_of;
 
 /// `study wind`.
 #[derive(Debug, Args)]

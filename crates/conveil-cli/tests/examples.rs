@@ -2,7 +2,9 @@
 
 mod running;
 
-use conveil_read::spec;
+use conveil::program::Place;
+use conveil_models::conic::Conic;
+use conveil_models::spec;
 use conveil_text::problem;
 use running::{
     CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory,
@@ -183,16 +185,16 @@ fn with_other_values(name: &str, shift: f64) -> (String, String) {
     });
     let changed: String = lines.map(|line| line + "\n").collect();
     let spec = spec::read("spec.toml", &spec_text).unwrap_or_else(|e| panic!("{e}"));
-    let spec::Model::Conic { file } = &spec.problem.model else {
+    let Some(stated) = spec.model.is::<Conic>() else {
         panic!("{name} has no problem file");
     };
-    let problem_text = text(&examples().join(&file.value));
+    let problem_text = text(&examples().join(&stated.file.value));
     let mut saved = problem::read("problem.json", &problem_text).unwrap_or_else(|e| panic!("{e}"));
-    for entry in spec.private.parameters.iter().flat_map(|p| &p.at) {
+    for entry in stated.parameters.iter().flat_map(|p| &p.at) {
         match entry.value.place {
-            spec::Place::B { row } => saved.b[row] += shift * entry.value.coef,
-            spec::Place::Q { column } => saved.q[column] += shift * entry.value.coef,
-            spec::Place::A { .. } => panic!("no example has a private entry of A"),
+            Place::B(row) => saved.b[row] += shift * entry.value.coef,
+            Place::Q(column) => saved.q[column] += shift * entry.value.coef,
+            Place::A(..) => panic!("no example has a private entry of A"),
         }
     }
     (changed, problem::to_json(&saved))

@@ -23,12 +23,25 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod conic;
+pub mod document;
 pub mod ellipsoid;
+mod failure;
+pub mod files;
 pub mod grid;
+pub mod model;
+mod outside;
 pub mod records;
 pub mod regression;
+pub mod spec;
 pub mod svm;
 pub mod wind;
+mod words;
+
+pub use failure::Failure;
+pub use model::KINDS;
+pub use outside::is_clipped;
+pub use words::exact;
 
 /// The Rust in the documents compiles and runs.
 #[cfg(doctest)]

@@ -6,15 +6,13 @@ use std::path::Path;
 use conveil::audit::{Audit, AuditReport, Replay, SensitivityReport, Witness};
 use conveil::plan::Plan;
 use conveil::program::DataMap;
-use conveil_read::spec::Sensitivity;
+use conveil_models::files::text_of;
 use conveil_release::blackbox::{self, BlackBox};
 use serde::Serialize;
 
+use crate::ask::is_calibrated_as_in_the_paper;
 use crate::failure::Failure;
-use crate::inputs::{Inputs, text_of};
-use crate::model::Model;
 use crate::observer::{Observer, Stage, batch, staged};
-use crate::wishes;
 use crate::workbench::Workbench;
 
 /// Longer witness files are refused.
@@ -196,7 +194,7 @@ impl Workbench {
     /// The spec's plan, made without data; where it is said not to be private the paper's, made around the private data.
     fn probed(&self, probe: &Probe, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
         let stated = &self.inputs.spec.privacy.sensitivity;
-        let papers = wishes::is_calibrated_as_in_the_paper(&self.inputs.spec);
+        let papers = is_calibrated_as_in_the_paper(&self.inputs.spec);
         let (message, help) = match (papers, probe.not_private) {
             (false, false) => return self.planned(observer),
             (true, true) => {
@@ -224,11 +222,11 @@ impl Workbench {
             .climbs(usize::try_from(probe.climbs).unwrap_or(usize::MAX))
             .solves(usize::try_from(probe.solves).unwrap_or(usize::MAX));
         // A sampled plan brings its own universe, in a study the one around the private data.
-        if matches!(spec.privacy.sensitivity.value, Sensitivity::Sampled { .. }) {
+        if spec.privacy.sensitivity.value.is_sampled() {
             return Ok(audit);
         }
-        match wishes::universe(&spec.private) {
-            Some(universe) => Ok(audit.universe(universe.map_err(|e| self.engine(&e))?)),
+        match &spec.private.universe {
+            Some(universe) => Ok(audit.universe(universe.value.clone())),
             None => match unbounded_parameter(self.model.map()) {
                 Some(name) => Err(self.no_universe(name)),
                 None => Ok(audit),
@@ -237,20 +235,10 @@ impl Workbench {
     }
 
     fn no_universe(&self, parameter: &str) -> Failure {
-        let help = match &self.model {
-            Model::Conic(_) => {
-                "add `[private.universe]`, or `bounds` to every [[private.parameter]]"
-            }
-            Model::Regression(_) => "add `bounds` to [private]: [0.0, 1.0], say",
-            Model::Svm(_) => "give every feature `bounds`",
-            Model::Ellipsoid(_) => "add `[private.universe]`",
-            Model::Opf(_) => {
-                "add `bounds` to [private]: { relative = 0.3 }, or { within = 50.0 } in MW"
-            }
-        };
         Failure::input(format!(
-            "{}: an audit needs a public set of datasets to draw pairs from, and `{parameter}` has no public bounds\n  help: {help}",
-            self.name()
+            "{}: an audit needs a public set of datasets to draw pairs from, and `{parameter}` has no public bounds\n  help: {}",
+            self.name(),
+            self.model.how_to_bound()
         ))
     }
 }
@@ -259,16 +247,16 @@ impl Workbench {
 /// universe finds.
 pub(crate) fn beside_sampled(
     plan: &Plan<'_>,
-    inputs: &Inputs,
+    bench: &Workbench,
     observer: &dyn Observer,
 ) -> Result<Option<String>, Failure> {
     if plan.guarantee().basis().name() != "sampled" {
         return Ok(None);
     }
     let report = staged(observer, Stage::Search, || {
-        conveil::audit::quick(plan, &batch(observer, inputs.spec.solver.threads))
+        conveil::audit::quick(plan, &batch(observer, bench.inputs.spec.solver.threads))
     });
-    let report = report.map_err(|e| Failure::engine(&inputs.spec_name, &e))?;
+    let report = report.map_err(|e| bench.engine(&e))?;
     Ok(Some(format!(
         "the sensitivity is sampled; a short search for the worst pair of the universe gives: {} (`conveil audit` searches longer)",
         report.beside()

@@ -7,11 +7,11 @@ use conveil::chance::Budget;
 use conveil::curator::{self, Fit, Movement};
 use conveil::plan::{Basis, Plan};
 use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading};
+use conveil_models::document::{Fields, Value};
+use conveil_models::exact;
+use conveil_models::model::{KINDS, Model};
+use conveil_models::spec::Spec;
 use serde::Serialize;
-
-use crate::inputs::{Inputs, Source};
-use crate::outside::exact;
-use crate::wishes;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
 #[derive(Debug, Clone, Serialize)]
@@ -20,8 +20,9 @@ pub struct Check {
     pub private: bool,
     /// The problem file, or the network.
     pub problem: String,
-    /// What the network consists of, where there is one.
-    pub network: Option<NetworkLine>,
+    /// What the model consists of, in its own words; null for other models.
+    #[serde(flatten)]
+    pub facts: Fields,
     /// Columns of the program.
     pub columns: usize,
     /// Rows of the program.
@@ -58,17 +59,12 @@ pub struct Check {
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
     pub notes: Vec<String>,
-}
-
-/// A network in service.
-#[derive(Debug, Clone, Serialize)]
-pub struct NetworkLine {
-    /// Its buses.
-    pub buses: usize,
-    /// Its generating units.
-    pub units: usize,
-    /// Its lines and transformers.
-    pub lines: usize,
+    /// What the model says in the place of its variables.
+    #[serde(skip)]
+    line: Option<String>,
+    /// What the model calls a private number.
+    #[serde(skip)]
+    private_word: Option<&'static str>,
 }
 
 /// A variable block.
@@ -135,24 +131,18 @@ pub struct GuaranteeLine {
 
 impl Check {
     /// Collects the facts.
-    pub fn new(inputs: &Inputs, plan: &Plan<'_>) -> Self {
+    pub fn new(spec: &Spec, model: &dyn Model, plan: &Plan<'_>) -> Self {
         let map = plan.model();
         let program = map.template();
         let guarantee = plan.guarantee();
-        let universe = wishes::universe(&inputs.spec.private).and_then(Result::ok);
+        let universe = spec.private.universe.as_ref().map(|u| &u.value);
+        let facts = model.facts();
         Check {
             private: false,
-            problem: inputs.problem_name.clone(),
-            network: match &inputs.source {
-                Source::Saved(_) | Source::Regressors(_) | Source::Records | Source::Normals(_) => {
-                    None
-                }
-                Source::Network(network) => Some(NetworkLine {
-                    buses: network.buses().len(),
-                    units: network.units().len(),
-                    lines: network.branches().len(),
-                }),
-            },
+            problem: model.name().into(),
+            facts: with_nulls(facts.as_ref().map(|facts| facts.fields.clone())),
+            line: facts.as_ref().map(|facts| facts.line.clone()),
+            private_word: facts.map(|facts| facts.private),
             columns: program.columns(),
             rows: program.rows(),
             quadratic: program.p().nnz() > 0,
@@ -161,18 +151,10 @@ impl Check {
             parameters: map
                 .parameters()
                 .iter()
-                .map(|p| match &inputs.source {
-                    Source::Saved(_) | Source::Regressors(_) => parameter(p, ToString::to_string),
-                    Source::Records => parameter(p, |place| coefficient(program, place)),
-                    // The rows of a network have names that say more than their numbers.
-                    Source::Network(_) | Source::Normals(_) => {
-                        parameter(p, |place| row_name(program, place))
-                    }
-                })
+                .map(|p| parameter(p, |place| model.place_name(place)))
                 .collect(),
             adjacency: plan.guarantee().adjacency().to_string(),
-            universe: (guarantee.universe().or(universe.as_ref()))
-                .map(|universe| universe.members()),
+            universe: (guarantee.universe().or(universe)).map(|universe| universe.members()),
             protects: guarantee.protection(),
             reading: guarantee.reading().cloned(),
             strategy: guarantee.strategy(),
@@ -229,23 +211,15 @@ fn constraints(program: &Program, strategy: Strategy) -> Vec<ConstraintLine> {
         .collect()
 }
 
-fn row_name(program: &Program, place: &Place) -> String {
-    match place {
-        Place::B(i) if *i < program.rows() => format!("`{}`", program.row_name(*i)),
-        other => other.to_string(),
+/// The fields of the model, and null under the keys that other kinds of models have.
+fn with_nulls(facts: Option<Fields>) -> Fields {
+    let mut fields = facts.unwrap_or_default();
+    for key in KINDS.iter().flat_map(|kind| kind.facts) {
+        if !fields.contains(key) {
+            fields = fields.with(key, Value::Absent(()));
+        }
     }
-}
-
-/// Where a record enters: the row of its loss and the weight it stands before.
-fn coefficient(program: &Program, place: &Place) -> String {
-    match place {
-        Place::A(i, j) if *i < program.rows() && *j < program.columns() => format!(
-            "`{}` of `{}`",
-            program.row_name(*i),
-            program.variable_name(*j)
-        ),
-        other => other.to_string(),
-    }
+    fields
 }
 
 fn parameter(parameter: &Parameter, shown: impl Fn(&Place) -> String) -> ParameterLine {
@@ -303,36 +277,24 @@ impl fmt::Display for Check {
                 .chain(self.constraints.iter().map(|c| c.name.as_str()))
                 .chain(self.parameters.iter().map(|p| p.name.as_str())),
         );
-        match &self.network {
+        match &self.line {
             None => list(f, "variables", &self.variables, |v| {
                 let entries = counted_entries(v.size);
                 format!("{:<width$}  {entries:<12} {}", v.name, v.stage)
             })?,
-            Some(network) => {
-                let buses = format!(
-                    "{} {}",
-                    network.buses,
-                    if network.buses == 1 { "bus" } else { "buses" }
-                );
-                writeln!(
-                    f,
-                    "network: {buses}, {}, {}",
-                    counted(network.units, "unit"),
-                    counted(network.lines, "line")
-                )?;
-            }
+            Some(line) => writeln!(f, "{line}")?,
         }
         list(f, "constraints", &self.constraints, |c| {
             let kind = format!("{}, {}", c.cone, counted(c.rows, "row"));
-            let from = match self.network {
+            let from = match self.line {
                 None => String::new(),
                 Some(_) => format!("  from `{}`", c.first),
             };
             format!("{:<width$}  {kind:<24} {}{from}", c.name, c.holds)
         })?;
-        let private = match self.network {
+        let private = match self.private_word {
             None => "private".into(),
-            Some(_) => format!("private, {}", counted(self.parameters.len(), "load")),
+            Some(word) => format!("private, {}", counted(self.parameters.len(), word)),
         };
         list(f, &private, &self.parameters, |p| {
             let enters = shortened(&p.enters);

@@ -1,47 +1,66 @@
 //! The private datasets on their way to the engine, with what the curator should know of them.
 
 use conveil::program::Parameter;
+use conveil_models::model::{Datasets, Model};
+use conveil_models::{exact, is_clipped};
 
+use crate::ask::claimed_universe;
 use crate::failure::Failure;
-use crate::grid;
-use crate::inputs::Inputs;
-use crate::model::{Datasets, Model};
 use crate::observer::Observer;
-use crate::outside::{exact, is_clipped};
-use crate::wishes;
+use crate::workbench::Workbench;
 
 /// Values outside their bounds that are named one by one.
 const CLIPPED_SHOWN: usize = 12;
 
-/// The private θ of this row, or of the first, with remarks on it for the curator.
-pub(crate) fn dataset(
-    inputs: &Inputs,
-    model: &Model,
-    row: Option<usize>,
-    observer: &dyn Observer,
-) -> Result<Vec<f64>, Failure> {
-    let datasets = Datasets::open(inputs, model)?;
-    note(inputs, model, &datasets, observer);
-    if row.is_none() && datasets.count() > 1 {
-        let count = datasets.count();
-        observer.note(&format!(
-            "the first of {count} rows of demands; --row N takes another"
-        ));
+/// The private datasets, and the θ of one of them.
+#[derive(Debug)]
+pub(crate) struct Opened<'w> {
+    pub(crate) datasets: Box<dyn Datasets + 'w>,
+    pub(crate) theta: Vec<f64>,
+}
+
+impl<'w> Opened<'w> {
+    /// Opens this row, or the first, with remarks on it for the curator.
+    pub(crate) fn new(
+        bench: &'w Workbench,
+        row: Option<usize>,
+        observer: &dyn Observer,
+    ) -> Result<Self, Failure> {
+        let datasets = bench.model.datasets(&bench.inputs.files)?;
+        note(&*bench.model, &*datasets, observer);
+        if row.is_none() && datasets.count() > 1 {
+            observer.note(&format!(
+                "the first of {} rows of {}; --row N takes another",
+                datasets.count(),
+                datasets.rows_hold()
+            ));
+        }
+        let theta = row_of(bench, &*datasets, row.unwrap_or(1), observer)?;
+        Ok(Opened { datasets, theta })
     }
-    row_of(&datasets, row.unwrap_or(1), inputs, model, observer)
+}
+
+/// Refuses a row that there is not.
+pub(crate) fn require(datasets: &dyn Datasets, row: usize) -> Result<(), Failure> {
+    let there = match datasets.count() {
+        count if (1..=count).contains(&row) => return Ok(()),
+        1 => "there is one dataset".into(),
+        count => format!("there are {count} rows of {}", datasets.rows_hold()),
+    };
+    Err(Failure::input(format!("there is no row {row}: {there}")))
 }
 
 /// The private θ of this row, with remarks on it for the curator.
 pub(crate) fn row_of(
-    datasets: &Datasets,
+    bench: &Workbench,
+    datasets: &dyn Datasets,
     row: usize,
-    inputs: &Inputs,
-    model: &Model,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>, Failure> {
+    require(datasets, row)?;
     let theta = datasets.row(row)?;
-    let own = remarks(inputs, model, &theta);
-    for warning in datasets.remarks().iter().chain(&own) {
+    let of_values = remarks(bench, datasets, &theta);
+    for warning in datasets.remarks().iter().chain(&of_values) {
         observer.warning(&match datasets.count() {
             1 => warning.clone(),
             _ => format!("row {row}: {warning}"),
@@ -50,23 +69,25 @@ pub(crate) fn row_of(
     Ok(theta)
 }
 
-/// What the curator should know about the network and the list of demands.
-pub(crate) fn note(inputs: &Inputs, model: &Model, datasets: &Datasets, observer: &dyn Observer) {
-    for note in grid::notes(inputs, model).iter().chain(datasets.note()) {
+/// What the curator should know about the model and how the data are listed.
+pub(crate) fn note(model: &dyn Model, datasets: &dyn Datasets, observer: &dyn Observer) {
+    for note in model.notes() {
+        observer.note(&note);
+    }
+    if let Some(note) = datasets.note() {
         observer.note(note);
     }
 }
 
 /// What the curator should know about the private values.
-fn remarks(inputs: &Inputs, model: &Model, theta: &[f64]) -> Vec<String> {
+fn remarks(bench: &Workbench, datasets: &dyn Datasets, theta: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
-    // Files of records have remarks of their own, in their units and by their lines.
-    let parameters: &[Parameter] = match model {
-        Model::Svm(_) | Model::Regression(_) => &[],
-        other => other.map().parameters(),
+    let parameters: &[Parameter] = match datasets.counts_outside() {
+        true => &[],
+        false => bench.model.map().parameters(),
     };
-    let universe = wishes::claimed_universe(&inputs.spec).filter(|u| u.len() == theta.len());
-    let nearest = (universe.as_ref()).map_or(theta.to_vec(), |u| u.nearest(theta.to_vec()));
+    let universe = claimed_universe(&bench.inputs.spec).filter(|u| u.len() == theta.len());
+    let nearest = universe.map_or(theta.to_vec(), |u| u.nearest(theta.to_vec()));
     for (parameter, (&value, &counted)) in parameters.iter().zip(theta.iter().zip(&nearest)) {
         let name = parameter.name();
         match parameter.bounds() {

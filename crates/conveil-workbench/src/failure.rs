@@ -218,6 +218,19 @@ impl Failure {
     }
 }
 
+impl From<conveil_models::Failure> for Failure {
+    fn from(failure: conveil_models::Failure) -> Self {
+        match failure {
+            conveil_models::Failure::Read(error) => error.into(),
+            conveil_models::Failure::Input(message) => Failure::input(message),
+            conveil_models::Failure::Located { read, error } => {
+                Failure::new(Kind::of(&error), read.to_string())
+            }
+            conveil_models::Failure::Engine { name, error } => Failure::engine(&name, &error),
+        }
+    }
+}
+
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         Failure::input(error.to_string())

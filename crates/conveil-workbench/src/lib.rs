@@ -58,38 +58,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The road inside: `inputs` reads the spec and its problem or network, `model` turns them into the public map
-//! θ ↦ program and, separately, the private datasets, `wishes` into what is asked of the engine. [`ledger`] keeps budgets.
+//! The road inside: `inputs` reads the spec, its model opens the public files and, separately, the private datasets,
+//! [`ask_from_spec`] says what is asked of the engine. [`ledger`] keeps budgets.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod ask;
 mod audit;
 mod check;
-mod conic;
 mod data;
-mod ellipsoid;
 pub mod failure;
-mod grid;
-mod grid_report;
-pub mod inputs;
+mod inputs;
 pub mod ledger;
-mod model;
 mod observer;
-mod outside;
 mod recipient;
-mod regression;
-mod regression_report;
 mod release;
-mod svm;
-mod svm_compare;
-mod wishes;
+mod report;
 mod workbench;
 
+pub use ask::ask_from_spec;
 pub use audit::{Findings, Judged, Probe, read_witness};
 pub use check::Check;
 pub use failure::{Failure, Kind};
-pub use model::Report;
 pub use observer::{Observer, Silent, Stage};
 pub use recipient::{Answer, Delivery, Recipient, Spent};
 pub use release::{Account, Releasing, Unreleased};
+pub use report::Report;
 pub use workbench::{Comparing, Comparison, Sweep, Text, Workbench};

@@ -8,7 +8,7 @@ use conveil_release::{Card, Decision, Released};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::model::Report;
+use crate::report::Report;
 
 /// Takes the documents of a release: the public card, and the private decision and report where they were asked for.
 ///

@@ -8,22 +8,23 @@
 use std::cell::OnceCell;
 use std::fmt;
 
+use conveil::ask::{Adjacency, Strategy};
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
-use conveil_read::spec::{Adjacency, Sensitivity, Strategy};
+use conveil_models::document::Annex;
+use conveil_models::model::{Curated, Datasets};
 use conveil_release::ledger::{
     self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Part, Settings,
 };
 use conveil_release::{Charged, Released, Stating, charge_series, charge_stating, not_private};
 
+use crate::ask::is_calibrated_as_in_the_paper;
 use crate::data;
 use crate::failure::Failure;
-use crate::grid;
 use crate::inputs::Inputs;
-use crate::model::{self, Datasets, Report};
 use crate::observer::{Observer, Stage, staged};
 use crate::recipient::{Answer, Delivery, Recipient, Spent};
-use crate::wishes;
+use crate::report::Report;
 use crate::workbench::Workbench;
 
 /// What [`Workbench::release`] does.
@@ -142,7 +143,7 @@ impl Workbench {
         let Some(part) = spec.ledger.as_ref().and_then(|ledger| ledger.part.as_ref()) else {
             return Ok(());
         };
-        if matches!(spec.privacy.sensitivity.value, Sensitivity::Sampled { .. }) {
+        if spec.privacy.sensitivity.value.is_sampled() {
             let error = part.error(
                 name,
                 "`part` does not go with a sampled sensitivity, whose claim leaves out pairs",
@@ -193,7 +194,7 @@ impl Road<'_> {
     fn release(&self, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
         let (bench, observer) = (self.bench, self.observer);
         let cancel = observer.cancel();
-        grid::refuse_public_demands(&bench.inputs)?;
+        bench.model.refuse_release().map_err(Failure::from)?;
         bench.refuse_part()?;
         bench.refuse_row_of_series(self.releasing.row)?;
         let mut book = Book::open(self.releasing, &bench.inputs, &cancel)?;
@@ -330,7 +331,7 @@ impl Road<'_> {
     ) -> Result<(), Unreleased> {
         let (bench, observer) = (self.bench, self.observer);
         let theta = series.theta(row)?;
-        let plan = match wishes::is_calibrated_as_in_the_paper(&bench.inputs.spec) {
+        let plan = match is_calibrated_as_in_the_paper(&bench.inputs.spec) {
             true => bench.paper_mode(&theta, observer)?,
             false => bench.planned(observer)?,
         };
@@ -363,7 +364,7 @@ struct Series<'s> {
     bench: &'s Workbench,
     releasing: &'s Releasing,
     observer: &'s dyn Observer,
-    datasets: Datasets<'s>,
+    datasets: Box<dyn Datasets + 's>,
     rows: Vec<usize>,
 }
 
@@ -374,15 +375,15 @@ impl<'s> Series<'s> {
             releasing,
             observer,
         } = *road;
-        let datasets = Datasets::open(&bench.inputs, &bench.model)?;
+        let datasets = bench.model.datasets(&bench.inputs.files)?;
         let rows = match releasing.row {
             None => (1..=datasets.count()).collect(),
             Some(row) => {
-                datasets.require(row)?;
+                data::require(&*datasets, row)?;
                 vec![row]
             }
         };
-        data::note(&bench.inputs, &bench.model, &datasets, observer);
+        data::note(&*bench.model, &*datasets, observer);
         Ok(Series {
             bench,
             releasing,
@@ -397,8 +398,7 @@ impl<'s> Series<'s> {
     }
 
     fn theta(&self, row: usize) -> Result<Vec<f64>, Failure> {
-        let Workbench { inputs, model } = self.bench;
-        data::row_of(&self.datasets, row, inputs, model, self.observer)
+        data::row_of(self.bench, &*self.datasets, row, self.observer)
     }
 
     fn hand_over(
@@ -412,8 +412,15 @@ impl<'s> Series<'s> {
             released: drawn.released,
             with_decision: self.releasing.decision,
             make_report: &|| {
-                let report = self.report(drawn);
-                self.warn(drawn);
+                let mut annex = self.datasets.annex(&Curated {
+                    plan: drawn.plan,
+                    theta: drawn.theta,
+                    decided: drawn.released.decided(),
+                    report: drawn.released.report().filter(|_| self.releasing.report),
+                });
+                let warning = annex.warning.take();
+                let report = self.report(drawn, annex);
+                self.warn(drawn.row, warning);
                 report
             },
             report: OnceCell::new(),
@@ -432,16 +439,12 @@ impl<'s> Series<'s> {
     }
 
     /// The curator's report where it is wanted. Whether there is a card must not hang on it.
-    fn report(&self, drawn: &Drawn<'_>) -> Option<Report> {
+    fn report(&self, drawn: &Drawn<'_>, annex: Annex) -> Option<Report> {
         if !self.releasing.report {
             return None;
         }
-        let made = drawn.released.report().map(|report| {
-            let Workbench { inputs, model } = self.bench;
-            let of = (model, drawn.theta);
-            Report::new(inputs, of, drawn.plan, drawn.released.decided(), report)
-        });
-        let warning = match made {
+        let engine = drawn.released.report();
+        let warning = match engine.map(|engine| Report::new(engine, annex)) {
             Some(Ok(report)) => return Some(report),
             Some(Err(failure)) => format!("no curator report could be made of it: {failure}"),
             None => "no curator report could be made of it".into(),
@@ -451,13 +454,10 @@ impl<'s> Series<'s> {
     }
 
     /// What the curator should be warned of.
-    fn warn(&self, drawn: &Drawn<'_>) {
-        let Workbench { inputs, model } = self.bench;
-        let of = (model, drawn.theta);
-        let warning = model::warning(inputs, of, drawn.plan, drawn.released.decided());
+    fn warn(&self, row: usize, warning: Option<String>) {
         if let Some(warning) = warning {
             self.observer.warning(&match self.is_long() {
-                true => format!("row {}: {warning}", drawn.row),
+                true => format!("row {row}: {warning}"),
                 false => warning,
             });
         }
@@ -466,7 +466,9 @@ impl<'s> Series<'s> {
     /// What a release says about these data, for the curator.
     fn failure(&self, theta: &[f64], error: &conveil_release::Error) -> Failure {
         match error {
-            conveil_release::Error::Engine(error) => self.bench.engine_on(theta, error),
+            conveil_release::Error::Engine(error) => {
+                self.bench.engine_on(&*self.datasets, theta, error)
+            }
             other => Failure::release(self.bench.name(), other),
         }
     }
@@ -499,7 +501,7 @@ fn stating(inputs: &Inputs, row: Option<usize>) -> Result<Stating, Failure> {
             true => Part::that_records_may_leave(&name),
             false => Part::fixed(&name),
         };
-        made.map_err(|error| Failure::from(part.error(&inputs.spec_name, error.to_string())))
+        made.map_err(|error| Failure::from(part.error(&inputs.spec.name, error.to_string())))
     });
     Ok(Stating {
         part: part.transpose()?,
@@ -517,7 +519,7 @@ enum Book {
 
 impl Book {
     fn open(releasing: &Releasing, inputs: &Inputs, cancel: &Cancel) -> Result<Book, Failure> {
-        let name = &inputs.spec_name;
+        let name = &inputs.spec.name;
         let without_ledger = releasing.account == Account::WithoutLedger;
         let Some(section) = &inputs.spec.ledger else {
             if without_ledger {
@@ -534,7 +536,7 @@ impl Book {
             );
             return Err(error.with_help("leave out one of the two").into());
         }
-        let file = inputs.folder.join(section.file.value.as_str());
+        let file = inputs.files.folder().join(section.file.value.as_str());
         let settings = Settings {
             cancel: cancel.clone(),
             ..Settings::default()
@@ -592,12 +594,12 @@ fn section_failure(inputs: &Inputs, error: &ledger::Error) -> Failure {
     let (file, dataset) = (&section.file.value, &section.dataset.value);
     let init = format!(
         "`conveil ledger init {file} --dataset {dataset} --epsilon E --spec {}` gives the dataset its budget, once",
-        inputs.spec_name
+        inputs.spec.name
     );
     let (place, found) = match error {
         ledger::Error::Missing { .. } => (&section.file, error.to_string()),
         ledger::Error::UnknownDataset { .. } => (&section.dataset, error.to_string()),
         _ => return Failure::ledger(error),
     };
-    place.error(&inputs.spec_name, found).with_help(init).into()
+    place.error(&inputs.spec.name, found).with_help(init).into()
 }

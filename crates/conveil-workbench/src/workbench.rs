@@ -1,32 +1,32 @@
 //! The workbench: a spec, opened, and the verbs that release nothing.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
-use conveil::ask::Ask;
+use conveil::ask::{Ask, Strategy};
 use conveil::curator::{self, Axis, Explanation, Frontier};
 use conveil::plan::Plan;
-use conveil_read::spec::{Spec, Strategy};
+use conveil_models::document::Document;
+use conveil_models::model::{Compared, Curated, Datasets, Model};
+use conveil_models::spec::Spec;
 use serde::Serialize;
 
+use crate::ask::ask_from_spec;
 use crate::audit;
 use crate::check::Check;
-use crate::data;
+use crate::data::Opened;
 use crate::failure::Failure;
-use crate::grid;
 use crate::inputs::Inputs;
-use crate::model::{self, Model, Report};
 use crate::observer::{Observer, Stage, batch, staged};
-use crate::svm_compare::SvmComparison;
-use crate::wishes;
+use crate::report::Report;
 
 /// A spec with its problem or network, read and consistent: the public model, what is asked of it, and where its private
 /// data are. Every verb reads the data anew, and none changes the workbench: it can be shared between threads.
 #[derive(Debug, Clone)]
 pub struct Workbench {
     pub(crate) inputs: Inputs,
-    pub(crate) model: Model,
+    pub(crate) model: Arc<dyn Model>,
 }
 
 /// A text, and how messages call it.
@@ -66,15 +66,15 @@ pub struct Sweep {
 pub enum Comparison {
     /// In cost.
     Cost(Box<curator::Comparison>),
-    /// A classifier, in accuracy.
-    Accuracy(Box<SvmComparison>),
+    /// By a measure of the model's own.
+    Model(Document),
 }
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Comparison::Cost(comparison) => comparison.fmt(f),
-            Comparison::Accuracy(comparison) => comparison.fmt(f),
+            Comparison::Model(comparison) => comparison.fmt(f),
         }
     }
 }
@@ -98,13 +98,16 @@ impl Workbench {
     }
 
     fn of(inputs: Inputs) -> Result<Self, Failure> {
-        let model = Model::new(&inputs)?;
-        Ok(Workbench { inputs, model })
+        let model = inputs.spec.model.open(&inputs.spec, &inputs.files)?;
+        Ok(Workbench {
+            inputs,
+            model: model.into(),
+        })
     }
 
     /// How messages call the spec.
     pub fn name(&self) -> &str {
-        &self.inputs.spec_name
+        &self.inputs.spec.name
     }
 
     /// What the spec says.
@@ -114,13 +117,13 @@ impl Workbench {
 
     /// The plan: what would be released, with which noise and guarantee. Public.
     pub fn plan(&self, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
-        self.plan_for(&self.inputs, observer)
+        self.plan_for(&self.inputs.spec, observer)
     }
 
-    fn plan_for(&self, inputs: &Inputs, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
+    fn plan_for(&self, spec: &Spec, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
         staged(observer, Stage::Plan, || {
-            let ask = wishes::ask(inputs, &self.model, &observer.cancel())?;
-            let batch = batch(observer, inputs.spec.solver.threads);
+            let ask = ask_from_spec(spec, &*self.model, &observer.cancel())?;
+            let batch = batch(observer, spec.solver.threads);
             Plan::with_batch(self.model.map(), ask, &batch).map_err(|e| self.engine(&e))
         })
     }
@@ -147,46 +150,62 @@ impl Workbench {
     }
 
     fn ask(&self, observer: &dyn Observer) -> Result<Ask, Failure> {
-        wishes::ask(&self.inputs, &self.model, &observer.cancel())
+        ask_from_spec(&self.inputs.spec, &*self.model, &observer.cancel())
     }
 
     /// What the engine says of the spec.
     pub(crate) fn engine(&self, error: &conveil::Error) -> Failure {
-        Failure::engine(&self.inputs.spec_name, error)
+        Failure::engine(&self.inputs.spec.name, error)
     }
 
-    /// What the engine says of these private data, in the words of the model.
-    pub(crate) fn engine_on(&self, theta: &[f64], error: &conveil::Error) -> Failure {
-        model::failure(&self.inputs, &self.model, theta, error)
+    /// What the engine says of these private data, in the words of the model. Private; the kind is the engine's.
+    pub(crate) fn engine_on(
+        &self,
+        datasets: &dyn Datasets,
+        theta: &[f64],
+        error: &conveil::Error,
+    ) -> Failure {
+        let Some(found) = datasets.help(theta, error) else {
+            return self.engine(error);
+        };
+        let failure = match &found.meaning {
+            Some(meaning) => Failure::engine_on(self.name(), meaning, error),
+            None => self.engine(error),
+        };
+        failure.with_help(Some(found.help))
     }
 
     /// Public facts only: the private values are not even looked up.
     pub fn check(&self, observer: &dyn Observer) -> Result<Check, Failure> {
         let plan = self.plan(observer)?;
-        let mut check = Check::new(&self.inputs, &plan);
-        let searched = audit::beside_sampled(&plan, &self.inputs, observer)?;
+        let mut check = Check::new(&self.inputs.spec, &*self.model, &plan);
+        let searched = audit::beside_sampled(&plan, self, observer)?;
         check.notes.extend(searched);
-        check.notes.extend(grid::notes(&self.inputs, &self.model));
+        check.notes.extend(self.model.notes());
         Ok(check)
     }
 
     /// Solves on the private data and reports to the curator. Nothing is released.
     pub fn solve(&self, row: Option<usize>, observer: &dyn Observer) -> Result<Report, Failure> {
-        let theta = self.dataset(row, observer)?;
+        let Opened { datasets, theta } = Opened::new(self, row, observer)?;
         let plan = self.planned(observer)?;
         if observer.hears_notes()
-            && let Some(note) = audit::beside_sampled(&plan, &self.inputs, observer)?
+            && let Some(note) = audit::beside_sampled(&plan, self, observer)?
         {
             observer.note(&note);
         }
         let curated = staged(observer, Stage::Solve, || plan.curate(&theta));
-        let curated = curated.map_err(|e| self.engine_on(&theta, &e))?;
-        let (decided, report) = (curated.decided(), curated.report());
-        let of = (&self.model, theta.as_slice());
-        if let Some(warning) = model::warning(&self.inputs, of, &plan, decided) {
-            observer.warning(&warning);
+        let curated = curated.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
+        let annex = datasets.annex(&Curated {
+            plan: &plan,
+            theta: &theta,
+            decided: curated.decided(),
+            report: Some(curated.report()),
+        });
+        if let Some(warning) = &annex.warning {
+            observer.warning(warning);
         }
-        Report::new(&self.inputs, of, &plan, decided, report)
+        Report::new(curated.report(), annex)
     }
 
     /// All strategies on the same noise. Private; nothing is released.
@@ -195,35 +214,35 @@ impl Workbench {
         comparing: &Comparing,
         observer: &dyn Observer,
     ) -> Result<Comparison, Failure> {
-        let theta = self.dataset(comparing.row, observer)?;
+        let Opened { datasets, theta } = Opened::new(self, comparing.row, observer)?;
         self.require_eta("a comparison with program perturbation")?;
         // Every strategy is compared, whichever the spec has chosen.
-        let mut inputs = Cow::Borrowed(&self.inputs);
-        if inputs.spec.feasibility.strategy.value != Strategy::Program {
-            inputs.to_mut().spec.feasibility.strategy.value = Strategy::Program;
-        }
-        let plan = self.plan_for(&inputs, observer).map_err(|failure| {
-            let is_chosen = matches!(inputs, Cow::Borrowed(_));
-            failure.with_help((!is_chosen).then(|| {
+        let mut spec = self.inputs.spec.clone();
+        let chosen = std::mem::replace(&mut spec.feasibility.strategy.value, Strategy::Program);
+        let plan = self.plan_for(&spec, observer).map_err(|failure| {
+            failure.with_help((chosen != Strategy::Program).then(|| {
                 "a comparison is with program perturbation, which is not to be had here; `solve` measures the strategy of the spec".into()
             }))
         })?;
         warn(&plan, observer);
-        let draws = comparing.draws.unwrap_or(inputs.spec.study.draws as u64);
-        let seed = comparing.seed.unwrap_or(inputs.spec.study.seed);
+        let draws = comparing.draws.unwrap_or(spec.study.draws as u64);
+        let seed = comparing.seed.unwrap_or(spec.study.seed);
         if draws == 0 {
             return Err(Failure::input("a comparison needs at least one draw"));
         }
         staged(observer, Stage::Compare, || {
-            if let Model::Svm(svm) = &self.model {
-                let drawn = (draws as usize, seed);
-                let cancel = &observer.cancel();
-                let found = SvmComparison::new(&inputs, svm, &plan, &theta, drawn, cancel)?;
-                return Ok(Comparison::Accuracy(Box::new(found)));
+            let compared = datasets.compare(&Compared {
+                plan: &plan,
+                theta: &theta,
+                draws: draws as usize,
+                seed,
+            });
+            if let Some(found) = compared {
+                return Ok(Comparison::Model(found?));
             }
-            let batch = batch(observer, inputs.spec.solver.threads);
+            let batch = batch(observer, spec.solver.threads);
             let found = curator::compare(&plan, &theta, draws, seed, &batch);
-            let found = found.map_err(|e| self.engine_on(&theta, &e))?;
+            let found = found.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
             Ok(Comparison::Cost(Box::new(found)))
         })
     }
@@ -234,17 +253,17 @@ impl Workbench {
         row: Option<usize>,
         observer: &dyn Observer,
     ) -> Result<Explanation, Failure> {
-        let theta = self.dataset(row, observer)?;
+        let Opened { datasets, theta } = Opened::new(self, row, observer)?;
         let ask = self.ask(observer)?;
         staged(observer, Stage::Explain, || {
             curator::explain(self.model.map(), &ask, &theta)
         })
-        .map_err(|e| self.engine_on(&theta, &e))
+        .map_err(|e| self.engine_on(&*datasets, &theta, &e))
     }
 
     /// The loss against ε, α or η. Private.
     pub fn frontier(&self, sweep: &Sweep, observer: &dyn Observer) -> Result<Frontier, Failure> {
-        let theta = self.dataset(sweep.row, observer)?;
+        let Opened { datasets, theta } = Opened::new(self, sweep.row, observer)?;
         let values = match &sweep.values {
             Some(values) => values.clone(),
             None => self.values_around_the_spec(sweep.over)?,
@@ -254,7 +273,7 @@ impl Workbench {
             let batch = batch(observer, self.inputs.spec.solver.threads);
             curator::frontier(self.model.map(), &ask, &theta, sweep.over, &values, &batch)
         })
-        .map_err(|e| self.engine_on(&theta, &e))
+        .map_err(|e| self.engine_on(&*datasets, &theta, &e))
     }
 
     /// The private θ of this row, or of the first, with remarks on it for the curator.
@@ -263,7 +282,7 @@ impl Workbench {
         row: Option<usize>,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>, Failure> {
-        data::dataset(&self.inputs, &self.model, row, observer)
+        Ok(Opened::new(self, row, observer)?.theta)
     }
 
     /// η, which a spec for noise on the answer may leave out.
@@ -271,7 +290,7 @@ impl Workbench {
         let feasibility = &self.inputs.spec.feasibility;
         feasibility.eta.ok_or_else(|| {
             let message = format!("{what} needs `eta`");
-            let error = (feasibility.strategy).error(&self.inputs.spec_name, message);
+            let error = (feasibility.strategy).error(&self.inputs.spec.name, message);
             let help = "add it to [feasibility]: the release leaves it alone";
             error.with_help(help).into()
         })
@@ -281,14 +300,14 @@ impl Workbench {
     fn values_around_the_spec(&self, over: Axis) -> Result<Vec<f64>, Failure> {
         let spec = &self.inputs.spec;
         let centre = match over {
-            Axis::Epsilon => spec.privacy.epsilon,
+            Axis::Epsilon => spec.privacy.mechanism.epsilon(),
             Axis::Eta => self.require_eta("a frontier over eta")?,
             Axis::Alpha => {
                 let adjacency = &spec.private.adjacency;
                 adjacency.value.alpha().ok_or_else(|| {
                     let message = "a frontier over alpha needs an adjacency with an alpha";
                     adjacency
-                        .error(&self.inputs.spec_name, message)
+                        .error(&self.inputs.spec.name, message)
                         .with_help("one-entry, l1 and l2 have one")
                 })?
             }

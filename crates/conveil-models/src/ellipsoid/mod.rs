@@ -36,20 +36,39 @@ mod assembly;
 mod builtin;
 mod inscribed;
 mod normals;
+mod public;
 mod room;
+mod stated;
 mod vertex;
 
 pub use builtin::{Polytope, builtin};
 pub use inscribed::Inscribed;
 pub use normals::Normals;
 pub use room::radius;
+pub use stated::{EllipsoidSpec, NormalsSource, OffsetsSource};
 
+use crate::model::Kind;
+use crate::spec::private::UNIVERSE;
 use room::Room;
 
 use conveil::ask::Query;
 use conveil::program::{AffineMap, DataMap, Parameter, Place, Program};
 use conveil::{Error, Result};
 use std::ops::Range;
+
+/// `model = "ellipsoid"`.
+pub(crate) static KIND: Kind = Kind {
+    word: "ellipsoid",
+    problem: &["normals", "file", "determinant"],
+    private: &["offsets", UNIVERSE],
+    query: &[],
+    releases: &["identity", "sum", "weighted", "rows"],
+    releases_help: "`identity` releases the whole ellipsoid; its size alone is the value of the objective, which carries no noise",
+    per_alpha: &[],
+    facts: &[],
+    eta: "eta = 0.01",
+    read: |table| Ok(Box::new(EllipsoidSpec::read(table)?)),
+};
 
 /// Memory of a plan for each entry of A, about.
 const BYTES_PER_ENTRY: f64 = 250.0;

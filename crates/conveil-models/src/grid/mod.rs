@@ -3,11 +3,16 @@
 mod assembly;
 mod cost;
 mod feasibility;
+mod private;
 mod ptdf;
+mod public;
 mod reach;
+mod stated;
 
 pub use feasibility::{DemandRays, LabelledDemands};
+pub use stated::{NetworkSource, OpfSpec, UnitGroup};
 
+use crate::model::Kind;
 use assembly::Assembly;
 use conveil::ask::Query;
 use conveil::plan::Decided;
@@ -16,6 +21,28 @@ use conveil::{Error, Result};
 use conveil_grid::{Cost, Network, Susceptance};
 use reach::Reach;
 use std::collections::HashSet;
+
+/// `model = "opf"`.
+pub(crate) static KIND: Kind = Kind {
+    word: "opf",
+    problem: &[
+        "network",
+        "file",
+        "form",
+        "susceptance",
+        "angle_limits",
+        "costs",
+        "curvature",
+    ],
+    private: &["demand", "loads", "bounds"],
+    query: &["units", "groups"],
+    releases: &["cost", "generation"],
+    releases_help: "a power flow releases its `cost`, or the `generation` of some of its units",
+    per_alpha: &["largest-cost"],
+    facts: &["network"],
+    eta: "eta = 0.01",
+    read: |table| Ok(Box::new(OpfSpec::read(table)?)),
+};
 
 /// How the power flow is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -31,22 +31,49 @@
 mod assembly;
 mod basis;
 mod condition;
+mod private;
+mod public;
 mod reading;
 mod residuals;
+mod stated;
 
 pub use basis::Basis;
 pub use condition::{Behaviour, Condition};
 pub use residuals::RootMeanSquares;
+pub use stated::RegressionSpec;
 
 use conveil::ask::{Ask, Query, Request};
 use conveil::program::{AffineMap, DataMap, Location, Meaning, Parameter, Program, Reading};
 use conveil::{Error, Result};
 
+use crate::model::Kind;
 use crate::records::Records;
 use assembly::{comparable, gram, has_one_answer, norm_loss, squared};
 use basis::{Form, Function};
 use condition::Row;
 use reading::meaning;
+
+/// `model = "regression"`.
+pub(crate) static KIND: Kind = Kind {
+    word: "regression",
+    problem: &[
+        "regressors",
+        "response",
+        "basis",
+        "condition",
+        "ridge",
+        "loss",
+        "units",
+    ],
+    private: &["data", "bounds"],
+    query: &[],
+    releases: &["identity", "sum", "weighted", "rows", "weights"],
+    releases_help: "a regression releases its `weights`; or predictions: `weighted` and `rows`",
+    per_alpha: &[],
+    facts: &[],
+    eta: "eta = 0.01",
+    read: |table| Ok(Box::new(RegressionSpec::read(table)?)),
+};
 
 /// Larger numbers are refused, as bounds of responses and as values of basis functions: their squares must add up.
 const LARGEST: f64 = 1e100;

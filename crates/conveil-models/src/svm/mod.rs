@@ -4,11 +4,19 @@
 //! bounds. Under noise each slack answers on its own (M9), so that training is an ordinary sum of hinges at every noise
 //! scale, and the certificate for regularised empirical risk covers what is released.
 
+mod compare;
+mod labelled;
 mod meaning;
+mod private;
+mod public;
 mod score;
+mod stated;
 
 pub use meaning::Classes;
 pub use score::{Accuracy, Score, noise_length, noise_ratio};
+pub use stated::{Class, Label, SvmSpec};
+
+use crate::model::Kind;
 
 use conveil::ask::{Adjacency, Query};
 use conveil::program::{
@@ -17,6 +25,21 @@ use conveil::program::{
 };
 use conveil::{Error, Result};
 use std::collections::HashSet;
+
+/// `model = "svm"`.
+pub(crate) static KIND: Kind = Kind {
+    word: "svm",
+    problem: &["records", "features", "label", "lambda", "intercept"],
+    private: &["data", "test"],
+    query: &[],
+    releases: &["weights"],
+    releases_help: "a classifier releases its `weights`",
+    per_alpha: &[],
+    facts: &[],
+    // A joint η over the losses of all records is dear, and means little for them.
+    eta: "eta = 0.05, rows = \"each\"",
+    read: |table| Ok(Box::new(SvmSpec::read(table)?)),
+};
 
 /// A feature, and the public bounds that its values are clipped to and scaled by.
 #[derive(Clone, Debug, PartialEq)]

@@ -108,6 +108,15 @@ impl Privacy {
         }
     }
 
+    /// The mechanism's word in a spec.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Privacy::Laplace { .. } => "laplace",
+            Privacy::Gaussian { .. } => "gaussian",
+            Privacy::TruncatedLaplace { .. } => "truncated-laplace",
+        }
+    }
+
     /// The mechanism's name.
     pub fn mechanism(&self) -> &'static str {
         match self {
@@ -247,7 +256,7 @@ impl Norm {
 }
 
 /// How the sensitivity of the released map is known (M8).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A bound that the user states, with its reason.
     Declared {
@@ -296,7 +305,7 @@ pub enum Bound {
 }
 
 /// How pairs are sampled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
     /// Where pairs come from.
     pub universe: Universe,

@@ -29,6 +29,10 @@ impl Kind for Ball {
         "all linear rows hold for every noise in one Euclidean ball; Gaussian noise"
     }
 
+    fn only_mechanism(&self) -> Option<&'static str> {
+        Some("gaussian")
+    }
+
     fn scope(&self) -> Scope {
         Scope::Event(self.word())
     }

@@ -27,6 +27,10 @@ impl Kind for Bounded {
         "every block holds for every noise there is; truncated Laplace noise"
     }
 
+    fn only_mechanism(&self) -> Option<&'static str> {
+        Some("truncated-laplace")
+    }
+
     fn scope(&self) -> Scope {
         Scope::Support
     }

@@ -28,6 +28,11 @@ pub trait Kind: Debug + Sync {
         true
     }
 
+    /// The word of the only mechanism that it is proven for, where there is one.
+    fn only_mechanism(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether the default table has it for such rows; the first of [`super::methods`] that says so is taken.
     fn is_default(&self, _rows: &NoisyRows<'_>) -> bool {
         false

@@ -139,7 +139,7 @@ pub struct Program {
 }
 
 /// A variable block to be: name, length and stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NewVariables {
     /// Name, unique among the blocks.
     pub name: String,

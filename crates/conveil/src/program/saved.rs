@@ -91,7 +91,7 @@ impl Program {
 }
 
 /// The name and timing of a saved cone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SavedConstraint {
     /// Name.
     pub name: String,

@@ -1,0 +1,23 @@
+//! Any problem that Clarabel has saved, with private numbers in it.
+
+mod public;
+mod stated;
+
+use crate::model::Kind;
+use crate::spec::private::UNIVERSE;
+
+pub use stated::{Conic, ConstraintBlock, Entry, Parameter};
+
+/// `model = "conic"`.
+pub(crate) static KIND: Kind = Kind {
+    word: "conic",
+    problem: &["file", "variable", "constraint"],
+    private: &["parameter", UNIVERSE],
+    query: &[],
+    releases: &["identity", "cost", "sum", "weighted", "rows", "at-most"],
+    releases_help: "`sum`, `weighted` and `rows` release sums of variables",
+    per_alpha: &[],
+    facts: &[],
+    eta: "eta = 0.01",
+    read: |table| Ok(Box::new(Conic::read(table)?)),
+};

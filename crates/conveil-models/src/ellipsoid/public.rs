@@ -1,0 +1,193 @@
+//! A polytope of a spec as a model, its offsets as the dataset, and what its curator should know.
+
+use conveil::ask::Query;
+use conveil::program::{DataMap, Place};
+use conveil_text::numbers;
+
+use super::stated::{EllipsoidSpec, NormalsSource, OffsetsSource};
+use super::{Ellipsoid, Inscribed};
+use crate::document::{Annex, Document, Fields};
+use crate::failure::Failure;
+use crate::files::{Files, Named};
+use crate::model::{Curated, Datasets, Model};
+use crate::spec::Spec;
+use crate::words::{row_name, significant};
+
+/// Longer files of offsets are refused.
+const OFFSET_BYTES: u64 = 1 << 26;
+
+/// The largest ellipsoid inside the polytope of a spec.
+#[derive(Debug)]
+pub(super) struct EllipsoidModel {
+    name: String,
+    ellipsoid: Ellipsoid,
+    offsets: Option<OffsetsSource>,
+}
+
+impl EllipsoidModel {
+    /// The universe, where there is one, is public: offsets are clipped to it, so that every dataset is a member.
+    pub(super) fn open(
+        stated: &EllipsoidSpec,
+        spec: &Spec,
+        files: &Files,
+    ) -> Result<Self, Failure> {
+        let (name, normals) = match &stated.normals {
+            NormalsSource::Rows(rows) => ("largest ellipsoid".into(), rows.value.clone()),
+            NormalsSource::File(file) => {
+                let (name, text) = files.public_text(Named {
+                    file,
+                    what: "normals",
+                    key: "file",
+                })?;
+                let rows = numbers::read(&name, &text)?;
+                (name, rows)
+            }
+        };
+        let mut builder = Ellipsoid::inside(normals.clone()).determinant(stated.determinant);
+        if let Some(universe) = &spec.private.universe {
+            let (centre, sizes) = (universe.value.centre(), universe.value.sizes());
+            if universe.value.dimension() != 1 {
+                return Err(universe
+                    .error(&spec.name, "the universe of offsets is a `box`")
+                    .into());
+            }
+            if centre.len() != normals.len() {
+                let message = format!(
+                    "`center` has {} numbers, but the polytope has {} facets",
+                    centre.len(),
+                    normals.len()
+                );
+                return Err(universe.error(&spec.name, message).into());
+            }
+            if let Some(facet) = sizes.iter().position(|w| *w <= 0.0) {
+                let message = format!(
+                    "the universe leaves no room for the offset of facet {facet}: its half-width must be positive"
+                );
+                return Err(universe.error(&spec.name, message).into());
+            }
+            let pairs = centre.iter().zip(sizes);
+            builder = builder
+                .bounds(pairs.map(|(c, w)| (c - w, c + w)).collect())
+                .nominal(centre.to_vec());
+        }
+        let ellipsoid = builder.build().map_err(|e| match &stated.normals {
+            NormalsSource::Rows(rows) => Failure::located(&spec.name, rows, e),
+            NormalsSource::File(_) => Failure::engine(&name, e),
+        })?;
+        Ok(EllipsoidModel {
+            name,
+            ellipsoid,
+            offsets: stated.offsets.clone(),
+        })
+    }
+}
+
+impl Model for EllipsoidModel {
+    fn map(&self) -> &dyn DataMap {
+        &self.ellipsoid
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn query(&self, spec: &Spec) -> Result<Query, Failure> {
+        Ok(match &spec.query.query {
+            None | Some(Query::Identity) => self.ellipsoid.query(),
+            Some(query) => query.clone(),
+        })
+    }
+
+    fn place_name(&self, place: &Place) -> String {
+        row_name(self.map().template(), place)
+    }
+
+    fn how_to_bound(&self) -> &'static str {
+        "add `[private.universe]`"
+    }
+
+    /// The private offsets, one for each facet.
+    fn datasets(&self, files: &Files) -> Result<Box<dyn Datasets + '_>, Failure> {
+        let facets = self.ellipsoid.normals().facets();
+        let (name, offsets) = match &self.offsets {
+            Some(OffsetsSource::Numbers(offsets)) => {
+                (files.spec_name().into(), offsets.value.clone())
+            }
+            Some(OffsetsSource::File(file)) => {
+                let named = Named {
+                    file,
+                    what: "offsets",
+                    key: "offsets",
+                };
+                let (name, text) = files.text(named, OFFSET_BYTES)?;
+                let rows = numbers::read(&name, &text)?;
+                if rows.iter().any(|row| row.len() != 1) {
+                    return Err(Failure::Input(format!(
+                        "{name}: a line has {} numbers; offsets stand one in a line, a line for each facet",
+                        rows[0].len()
+                    )));
+                }
+                (name, rows.concat())
+            }
+            None => {
+                return Err(Failure::Input(format!(
+                    "{}: [private] needs `offsets`",
+                    files.spec_name()
+                )));
+            }
+        };
+        if offsets.len() != facets {
+            return Err(Failure::Input(format!(
+                "{name}: {} offsets for {facets} facets: give one for each",
+                offsets.len()
+            )));
+        }
+        Ok(Box::new(Offsets {
+            of: self,
+            spec_name: files.spec_name().into(),
+            offsets,
+        }))
+    }
+}
+
+/// The private offsets.
+#[derive(Debug)]
+struct Offsets<'m> {
+    of: &'m EllipsoidModel,
+    spec_name: String,
+    offsets: Vec<f64>,
+}
+
+impl Datasets for Offsets<'_> {
+    fn row(&self, _row: usize) -> Result<Vec<f64>, Failure> {
+        Ok(self.offsets.clone())
+    }
+
+    /// The volume of the mean ellipsoid, and how far it stays inside the nearest facet.
+    fn annex(&self, curated: &Curated<'_>) -> Annex {
+        let ellipsoid = &self.of.ellipsoid;
+        let shown = |mean: Inscribed| {
+            let offsets = ellipsoid.offsets(&curated.decided.program);
+            let volume = mean.volume();
+            let clearance = mean.clearance(ellipsoid.normals(), &offsets);
+            Document {
+                fields: Fields::default()
+                    .with("mean_volume", volume)
+                    .with("mean_clearance", clearance),
+                text: format!(
+                    "mean ellipsoid: volume {}, {} inside the nearest facet\n",
+                    significant(volume),
+                    significant(clearance)
+                ),
+            }
+        };
+        Annex {
+            report: curated.report.map(|_| {
+                let mean = ellipsoid.inscribed(&curated.decided.mean);
+                mean.map(shown)
+                    .map_err(|e| Failure::engine(&self.spec_name, e))
+            }),
+            ..Annex::default()
+        }
+    }
+}

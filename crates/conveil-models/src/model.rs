@@ -1,0 +1,227 @@
+//! What a ready-made model is, in the order in which it becomes known: [`Kind`], a line of the registry; [`Stated`], what a
+//! spec says of it; [`Model`], the public map, with the public files read too; [`Datasets`], the private numbers, and what
+//! their curator should know. What a spec or its public file holds of private numbers is used by the last alone.
+
+use std::any::Any;
+use std::fmt;
+
+use conveil::ask::{NoiseShape, Query, Request};
+use conveil::curator::CuratorReport;
+use conveil::plan::{Decided, Plan};
+use conveil::program::{DataMap, Place};
+use conveil_text::ReadError;
+use conveil_text::tables::Table;
+
+use crate::document::{Annex, Document, Facts, Help};
+use crate::failure::Failure;
+use crate::files::Files;
+use crate::spec::{QuerySection, Spec};
+use crate::{conic, ellipsoid, grid, regression, svm};
+
+/// The registry: one line for each kind of model.
+pub static KINDS: &[&Kind] = &[
+    &conic::KIND,
+    &grid::KIND,
+    &svm::KIND,
+    &regression::KIND,
+    &ellipsoid::KIND,
+];
+
+/// A kind of model: its words in a spec, and how it is read.
+pub struct Kind {
+    /// `model` in `[problem]`.
+    pub word: &'static str,
+    /// Its keys of `[problem]` beside `model`.
+    pub problem: &'static [&'static str],
+    /// Its keys of `[private]` beside `adjacency`; with `universe` it has a `[private.universe]`.
+    pub private: &'static [&'static str],
+    /// Its keys of `[query]`, for words of `release` that are its own.
+    pub query: &'static [&'static str],
+    /// All words that `release` may have.
+    pub releases: &'static [&'static str],
+    /// What it releases, for those who asked for something else.
+    pub releases_help: &'static str,
+    /// Words that it has for `per_alpha` of a declared sensitivity.
+    pub per_alpha: &'static [&'static str],
+    /// Its keys in the document of `check`, null for other models.
+    pub facts: &'static [&'static str],
+    /// What a missing `[feasibility]` may say.
+    pub eta: &'static str,
+    /// Reads its keys of `[problem]`.
+    pub read: fn(&mut Table<'_>) -> Result<Box<dyn Stated>, ReadError>,
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kind({})", self.word)
+    }
+}
+
+/// What a spec says of a model; no file was opened.
+pub trait Stated: Any + fmt::Debug + Send + Sync {
+    /// Its kind.
+    fn kind(&self) -> &'static Kind;
+
+    /// How many private numbers make a record, where the model knows.
+    fn record_len(&self) -> Option<usize> {
+        None
+    }
+
+    /// Reads its keys of `[private]`.
+    fn read_private(&mut self, table: &mut Table<'_>) -> Result<(), ReadError>;
+
+    /// Reads what goes with a word of `release` that is its own.
+    fn read_query(&mut self, _release: &str, _table: &mut Table<'_>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    /// The sensitivity where a spec states none.
+    fn default_sensitivity(&self) -> Option<Request> {
+        None
+    }
+
+    /// How many numbers are released, if the spec alone tells.
+    fn answer_len(&self, query: &QuerySection) -> Option<usize> {
+        query.len()
+    }
+
+    /// Refuses common sections that contradict what it is.
+    fn check(&self, spec: &Spec) -> Result<(), ReadError>;
+
+    /// Reads the public files and builds the model. No private number becomes part of it.
+    fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure>;
+}
+
+impl dyn Stated {
+    /// The same as this type, if it is one.
+    pub fn is<T: Stated>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// A model as a spec describes it: the public map θ ↦ program, and what is asked of it by default.
+pub trait Model: fmt::Debug + Send + Sync {
+    /// As the engine sees it.
+    fn map(&self) -> &dyn DataMap;
+
+    /// How messages call the problem: its file, its network.
+    fn name(&self) -> &str;
+
+    /// The query of the spec.
+    fn query(&self, spec: &Spec) -> Result<Query, Failure>;
+
+    /// The unit of the private numbers, where the spec states none.
+    fn unit(&self) -> Option<&str> {
+        None
+    }
+
+    /// The shape of the noise, where the spec states none.
+    fn shape(&self, _spec: &Spec) -> NoiseShape {
+        NoiseShape::Identity
+    }
+
+    /// The declared bound behind a word for `per_alpha`.
+    fn per_alpha(&self, spec: &Spec, word: &str) -> Result<Request, Failure> {
+        let message = format!("`{word}` is no word of model `{}`", spec.model.kind().word);
+        let sensitivity = &spec.privacy.sensitivity;
+        Err(sensitivity.error(&spec.name, message).into())
+    }
+
+    /// How `check` calls an entry of the program that depends on θ.
+    fn place_name(&self, place: &Place) -> String {
+        place.to_string()
+    }
+
+    /// What `check` shows of it beside its program.
+    fn facts(&self) -> Option<Facts> {
+        None
+    }
+
+    /// What a reader of the spec should know.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Refuses a release where nothing is private.
+    fn refuse_release(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// How a spec gives public bounds to private numbers that have none.
+    fn how_to_bound(&self) -> &'static str;
+
+    /// Opens the private files.
+    fn datasets(&self, files: &Files) -> Result<Box<dyn Datasets + '_>, Failure>;
+}
+
+/// The private datasets of a model: one, or a series of them. All that it tells is the curator's.
+pub trait Datasets: fmt::Debug {
+    /// How many there are.
+    fn count(&self) -> usize {
+        1
+    }
+
+    /// What a row of a series holds.
+    fn rows_hold(&self) -> &'static str {
+        "numbers"
+    }
+
+    /// θ of a dataset, counted from 1 to [`Datasets::count`].
+    fn row(&self, row: usize) -> Result<Vec<f64>, Failure>;
+
+    /// How the data were listed.
+    fn note(&self) -> Option<&str> {
+        None
+    }
+
+    /// What the curator should know about the data themselves.
+    fn remarks(&self) -> &[String] {
+        &[]
+    }
+
+    /// Whether the remarks name values outside the public bounds, in the words of the file.
+    fn counts_outside(&self) -> bool {
+        false
+    }
+
+    /// What a decision about these data means in the model's words.
+    fn annex(&self, _curated: &Curated<'_>) -> Annex {
+        Annex::default()
+    }
+
+    /// What it means that the engine fails on θ, and what may help.
+    fn help(&self, _theta: &[f64], _error: &conveil::Error) -> Option<Help> {
+        None
+    }
+
+    /// Strategies side by side, where the model has a measure of its own.
+    fn compare(&self, _case: &Compared<'_>) -> Option<Result<Document, Failure>> {
+        None
+    }
+}
+
+/// A decision about a dataset.
+#[derive(Clone, Copy)]
+pub struct Curated<'c> {
+    /// The plan.
+    pub plan: &'c Plan<'c>,
+    /// The dataset.
+    pub theta: &'c [f64],
+    /// What was decided.
+    pub decided: &'c Decided,
+    /// The engine's report, where one is asked for.
+    pub report: Option<&'c CuratorReport>,
+}
+
+/// What a comparison is made of.
+#[derive(Clone, Copy)]
+pub struct Compared<'c> {
+    /// The plan of program perturbation.
+    pub plan: &'c Plan<'c>,
+    /// The dataset.
+    pub theta: &'c [f64],
+    /// Simulated draws of the noise.
+    pub draws: usize,
+    /// Their seed.
+    pub seed: u64,
+}

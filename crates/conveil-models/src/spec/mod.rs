@@ -1,0 +1,172 @@
+//! Spec files (TOML): what is solved, what is private, what is released, what is promised.
+//!
+//! [`read`] turns a text into a [`Spec`], one module per section, or into the first mistake found: a key that is not known
+//! (with the one that was probably meant), a value of the wrong type or out of range, or settings that contradict each
+//! other. Sections hold the engine's own types, filled with the documented defaults where the text is silent, and beside
+//! them the places of names that only a file can confirm. What belongs to one model alone, that model reads.
+
+pub(crate) mod agreement;
+mod feasibility;
+mod operation;
+mod privacy;
+pub(crate) mod private;
+mod query;
+mod reference;
+mod risk;
+
+use std::sync::Arc;
+
+use conveil_text::ReadError;
+use conveil_text::tables::{Document, Table};
+
+use crate::model::{KINDS, Kind, Stated};
+
+pub use feasibility::{Block, FeasibilitySection};
+pub use operation::{Lattice, Ledger, Series, Solver, Study};
+pub use privacy::{PrivacySection, Sensitivity};
+pub use private::PrivateSection;
+pub use query::QuerySection;
+pub use reference::VariableRef;
+pub use risk::RiskSection;
+
+/// A spec that is consistent in itself. All of it is public but the values that a model may find in its own keys.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// How messages call it.
+    pub name: String,
+    /// `[problem]`, and what is the model's own in `[private]` and `[query]`.
+    pub model: Arc<dyn Stated>,
+    /// `[private]`: how datasets may differ.
+    pub private: PrivateSection,
+    /// `[query]`: what is released.
+    pub query: QuerySection,
+    /// `[privacy]`: the noise and the sensitivity it covers.
+    pub privacy: PrivacySection,
+    /// `[feasibility]`: the promise about the constraints.
+    pub feasibility: FeasibilitySection,
+    /// `[risk]`: the objective under noise; the expectation if the section is absent.
+    pub risk: RiskSection,
+    /// `[lattice]`: the grid of released numbers.
+    pub lattice: Lattice,
+    /// `[solver]`.
+    pub solver: Solver,
+    /// `[study]`: simulated draws.
+    pub study: Study,
+    /// `[ledger]`: where a release is charged, if it is to be.
+    pub ledger: Option<Ledger>,
+}
+
+/// The only version of the format.
+const VERSION: u64 = 1;
+
+const SECTIONS: &[&str] = &[
+    "version",
+    "problem",
+    "private",
+    "query",
+    "privacy",
+    "feasibility",
+    "risk",
+    "lattice",
+    "solver",
+    "study",
+    "ledger",
+];
+
+/// Reads a spec from `text`; `name` is how messages call it.
+pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
+    let document = Document::read(name, text)?;
+    let mut top = document.top("the spec");
+    top.known(SECTIONS)?;
+    if let Some(item) = top.optional("version") {
+        match item.whole()? {
+            VERSION => {}
+            other => {
+                return Err(item.error(format!(
+                    "version {other} is not known; this program reads version {VERSION}"
+                )));
+            }
+        }
+    }
+    let mut model = read_problem(required(
+        &mut top,
+        "problem",
+        "model = \"conic\", file = \"problem.json\"",
+    )?)?;
+    let example = "adjacency = { kind = \"one-entry\", alpha = 10.0 }";
+    let private = private::read(required(&mut top, "private", example)?, &mut *model)?;
+    let query = query::read(
+        required(&mut top, "query", "release = \"cost\"")?,
+        &mut *model,
+    )?;
+    let example = "mechanism = \"laplace\", epsilon = 1.0";
+    let privacy = privacy::read(required(&mut top, "privacy", example)?, &*model)?;
+    let example = model.kind().eta;
+    let spec = Spec {
+        name: name.into(),
+        private,
+        query,
+        feasibility: feasibility::read(
+            required(&mut top, "feasibility", example)?,
+            &privacy.mechanism,
+        )?,
+        privacy,
+        risk: risk::read(optional(&mut top, "risk")?)?,
+        lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
+        solver: operation::read_solver(optional(&mut top, "solver")?)?,
+        study: operation::read_study(optional(&mut top, "study")?)?,
+        ledger: operation::read_ledger(optional(&mut top, "ledger")?)?,
+        model: model.into(),
+    };
+    spec.model.check(&spec)?;
+    agreement::check(&spec)?;
+    Ok(spec)
+}
+
+/// Reads `[problem]`: the word of a model, and its own keys.
+fn read_problem(mut table: Table) -> Result<Box<dyn Stated>, ReadError> {
+    table.known(&keys_of(&["model"], |kind| kind.problem, &[]))?;
+    let word = table.required("model", "model = \"conic\"")?;
+    let kinds: Vec<(&str, &Kind)> = KINDS.iter().map(|&kind| (kind.word, kind)).collect();
+    let kind = word.choice(&kinds)?;
+    let model = (kind.read)(&mut table)?;
+    table.finish(&format!("with model `{}`", kind.word))?;
+    Ok(model)
+}
+
+/// The keys of a section: common ones first and last, those of all models between them, each once.
+fn keys_of(
+    first: &[&'static str],
+    of_model: impl Fn(&Kind) -> &'static [&'static str],
+    last: &[&'static str],
+) -> Vec<&'static str> {
+    let mut keys = first.to_vec();
+    let of_models = KINDS.iter().flat_map(|kind| of_model(kind));
+    for key in of_models.chain(last) {
+        if !keys.contains(key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+fn optional<'d>(
+    top: &mut Table<'d>,
+    section: &'static str,
+) -> Result<Option<Table<'d>>, ReadError> {
+    match top.optional(section) {
+        None => Ok(None),
+        Some(item) => item.table(format!("[{section}]")).map(Some),
+    }
+}
+
+fn required<'d>(
+    top: &mut Table<'d>,
+    section: &'static str,
+    example: &str,
+) -> Result<Table<'d>, ReadError> {
+    optional(top, section)?.ok_or_else(|| {
+        top.error(format!("the section [{section}] is missing"))
+            .with_help(format!("for example: [{section}] with {example}"))
+    })
+}

@@ -1,0 +1,158 @@
+//! Strategies of a classifier side by side in accuracy, on the same draws of noise. Private.
+
+use conveil::plan::Plan;
+use conveil::program::DataMap;
+use conveil::solve::solve_checked;
+
+use super::labelled::Labelled;
+use super::private::accuracies;
+use super::{Svm, noise_length};
+use crate::document::{Document, Fields};
+use crate::failure::Failure;
+use crate::model::Compared;
+
+/// Regularisers that output perturbation is tried at, as multiples of the spec's.
+const MULTIPLES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+/// One strategy's row; accuracies in percent.
+struct Row {
+    strategy: &'static str,
+    lambda: f64,
+    /// Expected length of the noise over that of the weights.
+    noise_over_weights: f64,
+    accuracy_before_noise: f64,
+    accuracy_mean: f64,
+    accuracy_std: f64,
+}
+
+/// All strategies side by side.
+pub(super) fn document(
+    spec_name: &str,
+    svm: &Svm,
+    records: &Labelled,
+    case: &Compared<'_>,
+) -> Result<Document, Failure> {
+    let engine = |e: conveil::Error| Failure::engine(spec_name, e);
+    let Compared {
+        plan,
+        theta,
+        draws,
+        seed,
+    } = *case;
+    let row = |strategy: &'static str, svm: &Svm, plan: &Plan<'_>, weights: &[f64]| {
+        let (before, under) = accuracies(svm, plan, weights, records, draws, seed)?;
+        let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+        Ok::<Row, Failure>(Row {
+            strategy,
+            lambda: svm.lambda(),
+            noise_over_weights: noise_length(plan) / length,
+            accuracy_before_noise: 100.0 * before.accuracy,
+            accuracy_mean: under.mean,
+            accuracy_std: under.std,
+        })
+    };
+    let decided = plan.released().at(theta).map_err(engine)?;
+    let mut rows = vec![row("program", svm, plan, &decided.answer)?];
+    // The certificate covers the map without noise at every λ.
+    let proven = plan.guarantee().basis().name() == "certificate";
+    let multiples = match proven {
+        true => &MULTIPLES[..],
+        false => &MULTIPLES[..1],
+    };
+    let (mut non_private, mut majority) = (0.0, 0.0);
+    for multiple in multiples {
+        let other = svm.with_lambda(multiple * svm.lambda()).map_err(engine)?;
+        let planned;
+        let noisy = match *multiple == 1.0 {
+            true => plan,
+            false => {
+                planned = Plan::new(&other, plan.ask().clone()).map_err(engine)?;
+                &planned
+            }
+        };
+        let program = other.at(theta).map_err(engine)?;
+        let solution = solve_checked(&program, plan.released().settings()).map_err(engine)?;
+        let weights = plan.released().query().apply(&solution.x);
+        if *multiple == 1.0 {
+            let (score, ..) = accuracies(&other, plan, &weights, records, 1, seed)?;
+            (non_private, majority) = (100.0 * score.accuracy, 100.0 * score.majority);
+        }
+        rows.push(row("output", &other, noisy, &weights)?);
+    }
+    let notes = notes(&rows, proven);
+    let mut text = String::from(
+        "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released\n",
+    );
+    text += &format!(
+        "scored on {}: always the larger class {majority:.2}%, without noise {non_private:.2}%\n",
+        records.name
+    );
+    text += &format!(
+        "  {:<10} {:>10} {:>14} {:>13} {:>22}\n",
+        "strategy", "λ", "noise/weights", "before noise", "accuracy under noise"
+    );
+    for row in &rows {
+        text += &row.line();
+    }
+    text += &format!("over {draws} draws of noise\n");
+    for note in &notes {
+        text += &format!("note: {note}\n");
+    }
+    Ok(Document {
+        fields: Fields::default()
+            .with("private", true)
+            .with("scored_on", records.name.as_str())
+            .with("majority", majority)
+            .with("non_private_accuracy", non_private)
+            .with("rows", rows.iter().map(Row::fields).collect::<Vec<_>>())
+            .with("draws", draws)
+            .with("notes", notes),
+        text,
+    })
+}
+
+/// What a reader of the table should know.
+fn notes(rows: &[Row], proven: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(best) = rows
+        .iter()
+        .skip(1)
+        .max_by(|a, b| a.accuracy_mean.total_cmp(&b.accuracy_mean))
+        && best.accuracy_mean > rows[0].accuracy_mean
+    {
+        notes.push(format!(
+            "plain noise on weights trained with λ = {} serves better than program perturbation at λ = {}: where only the weights are needed, the simpler method wins here (strategy = \"output\" in [feasibility])",
+            best.lambda, rows[0].lambda
+        ));
+    }
+    notes.push(if proven {
+        "choosing λ by this table is not covered by a guarantee: fix it in advance, or on public data".into()
+    } else {
+        "output perturbation is drawn with the same noise; its own sensitivity was not estimated".into()
+    });
+    notes
+}
+
+impl Row {
+    fn fields(&self) -> Fields {
+        Fields::default()
+            .with("strategy", self.strategy)
+            .with("lambda", self.lambda)
+            .with("noise_over_weights", self.noise_over_weights)
+            .with("accuracy_before_noise", self.accuracy_before_noise)
+            .with("accuracy_mean", self.accuracy_mean)
+            .with("accuracy_std", self.accuracy_std)
+    }
+
+    fn line(&self) -> String {
+        format!(
+            "  {:<10} {:>10.4} {:>14.3} {:>12.2}% {:>12.2}% ± {:>5.2}\n",
+            self.strategy,
+            self.lambda,
+            self.noise_over_weights,
+            self.accuracy_before_noise,
+            self.accuracy_mean,
+            self.accuracy_std
+        )
+    }
+}

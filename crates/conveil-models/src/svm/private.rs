@@ -1,0 +1,256 @@
+//! The private records of a classifier, and what their curator should know: how much of the hyperplane is noise, and how
+//! it scores. Private, all of it.
+
+use conveil::ask::Privacy;
+use conveil::noise::Sampler;
+use conveil::plan::{Decided, Plan};
+
+use super::compare;
+use super::labelled::Labelled;
+use super::public::SvmModel;
+use super::{Accuracy, Score, Svm, noise_ratio};
+use crate::document::{Annex, Document, Fields};
+use crate::failure::Failure;
+use crate::files::Files;
+use crate::model::{Compared, Curated, Datasets};
+use crate::words::{advice_without_certificate, written};
+
+/// The training records as one dataset.
+#[derive(Debug)]
+pub(super) struct Training<'m> {
+    of: &'m SvmModel,
+    files: Files,
+    records: Labelled,
+    theta: Vec<f64>,
+    remarks: Vec<String>,
+}
+
+impl<'m> Training<'m> {
+    pub(super) fn open(of: &'m SvmModel, files: &Files) -> Result<Self, Failure> {
+        let (svm, stated) = (&of.svm, &of.stated);
+        let Some(file) = &stated.data else {
+            return Err(Failure::Input(format!(
+                "{}: [private] names no `data`",
+                of.spec_name
+            )));
+        };
+        let records = Labelled::open(stated, files, file, "data")?;
+        if records.labels.len() != svm.records() {
+            return Err(of.miscounted(&records.name, records.labels.len()).into());
+        }
+        let theta = svm
+            .dataset(&records.features, &records.labels)
+            .map_err(|e| Failure::engine(&records.name, e))?;
+        let outside = records.outside(svm).into_iter();
+        let mut remarks: Vec<String> = outside
+            .map(|o| format!("{o} of {}", records.name))
+            .collect();
+        remarks.extend(records.remarks(svm));
+        Ok(Training {
+            of,
+            files: files.clone(),
+            records,
+            theta,
+            remarks,
+        })
+    }
+
+    /// Records to score hyperplanes on, where the spec names some.
+    fn test(&self) -> Result<Option<Labelled>, Failure> {
+        let stated = &self.of.stated;
+        let test = stated.test.as_ref();
+        test.map(|file| Labelled::open(stated, &self.files, file, "test"))
+            .transpose()
+    }
+
+    fn report(&self, plan: &Plan<'_>, decided: &Decided) -> Result<Document, Failure> {
+        let svm = &self.of.svm;
+        let ratio = noise_ratio(plan, decided);
+        let advice = noise_decides(svm, plan, decided);
+        let remarks = self.records.remarks(svm);
+        let mut scores = vec![FileScore::new(svm, plan, decided, &self.records)?];
+        if let Some(test) = self.test()? {
+            scores.push(FileScore::new(svm, plan, decided, &test)?);
+        }
+        let mut text = match (ratio.is_finite(), &advice) {
+            (false, _) => "noise over weights     the weights are 0: noise alone\n".into(),
+            (true, None) => format!("noise over weights     {ratio:>16.4}\n"),
+            (true, Some(_)) => {
+                format!("noise over weights     {ratio:>16.4}  (above 1: the noise decides)\n")
+            }
+        };
+        for remark in &remarks {
+            text += &format!("warning: {remark}\n");
+        }
+        for score in &scores {
+            text += &score.line();
+        }
+        let outside = self.records.outside(svm);
+        Ok(Document {
+            fields: Fields::default()
+                .with(
+                    "outside_bounds",
+                    outside.iter().map(|o| o.fields()).collect::<Vec<_>>(),
+                )
+                .with("noise_over_weights", ratio.is_finite().then_some(ratio))
+                .with("advice", advice)
+                .with("remarks", remarks)
+                .with(
+                    "scores",
+                    scores.iter().map(FileScore::fields).collect::<Vec<_>>(),
+                ),
+            text,
+        })
+    }
+}
+
+impl Datasets for Training<'_> {
+    fn row(&self, _row: usize) -> Result<Vec<f64>, Failure> {
+        Ok(self.theta.clone())
+    }
+
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    fn counts_outside(&self) -> bool {
+        true
+    }
+
+    fn annex(&self, curated: &Curated<'_>) -> Annex {
+        let (svm, plan, decided) = (&self.of.svm, curated.plan, curated.decided);
+        let is_clipped = curated.report.is_some_and(|r| !r.clipped.is_empty());
+        Annex {
+            warning: noise_decides(svm, plan, decided),
+            report: curated.report.map(|_| self.report(plan, decided)),
+            // The engine knows scaled features times labels; the curator, the file.
+            clipped: is_clipped.then(|| self.records.clipped(svm)),
+        }
+    }
+
+    /// In accuracy: every hyperplane is feasible, since each loss has a slack.
+    fn compare(&self, case: &Compared<'_>) -> Option<Result<Document, Failure>> {
+        Some(self.test().and_then(|test| {
+            let records = test.as_ref().unwrap_or(&self.records);
+            compare::document(&self.of.spec_name, &self.of.svm, records, case)
+        }))
+    }
+}
+
+/// How hyperplanes score on one file; accuracies and majorities in percent, as everywhere in documents.
+struct FileScore {
+    file: String,
+    before_noise: Score,
+    under_noise: Accuracy,
+}
+
+/// Draws behind an accuracy under noise.
+const DRAWS: usize = 500;
+
+/// Their seed: any number serves.
+const SEED: u64 = 0x5C0E;
+
+/// Records scored in each draw, at most.
+const SCORED: usize = 2_000;
+
+impl FileScore {
+    fn new(
+        svm: &Svm,
+        plan: &Plan<'_>,
+        decided: &Decided,
+        records: &Labelled,
+    ) -> Result<Self, Failure> {
+        let (before_noise, under_noise) =
+            accuracies(svm, plan, &decided.answer, records, DRAWS, SEED)?;
+        Ok(FileScore {
+            file: records.name.clone(),
+            before_noise,
+            under_noise,
+        })
+    }
+
+    fn fields(&self) -> Fields {
+        let before = Fields::default()
+            .with("records", self.before_noise.records)
+            .with("accuracy", 100.0 * self.before_noise.accuracy)
+            .with("majority", 100.0 * self.before_noise.majority);
+        Fields::default()
+            .with("file", self.file.as_str())
+            .with("before_noise", before)
+            .with("accuracy_mean", self.under_noise.mean)
+            .with("accuracy_std", self.under_noise.std)
+            .with("draws", DRAWS)
+    }
+
+    fn line(&self) -> String {
+        format!(
+            "accuracy on {}: {:.2}% before noise, {:.2}% ± {:.2} over {DRAWS} draws of it; always the larger class: {:.2}%\n",
+            self.file,
+            100.0 * self.before_noise.accuracy,
+            self.under_noise.mean,
+            self.under_noise.std,
+            100.0 * self.before_noise.majority
+        )
+    }
+}
+
+/// A warning where the noise is longer than the hyperplane.
+fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided) -> Option<String> {
+    let ratio = noise_ratio(plan, decided);
+    (ratio > 1.0).then(|| advice(svm, plan, ratio))
+}
+
+/// How many records would do, and what cannot.
+fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
+    if !ratio.is_finite() {
+        return format!(
+            "the hyperplane is 0 before noise, and its release is noise alone: the features do not tell these classes apart, or λ = {} and the noise leave nothing of it",
+            svm.lambda()
+        );
+    }
+    let longer = format!(
+        "the noise is {} times as long as the hyperplane: it decides, not the data",
+        written(ratio, 2)
+    );
+    if let Some(other) = advice_without_certificate(plan) {
+        return format!("{longer}. {other}");
+    }
+    let records = written((svm.records() as f64 * ratio).ceil(), 0);
+    let epsilon = match plan.guarantee().privacy() {
+        Privacy::Laplace { epsilon } => format!(", or ε of about {}", written(epsilon * ratio, 3)),
+        _ => String::new(),
+    };
+    format!(
+        "{longer}. About {records} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long. Choosing λ by looking at these data is not covered by the guarantee",
+        svm.lambda()
+    )
+}
+
+/// The score of weights before noise, and their accuracy over seeded draws of the plan's noise on them.
+pub(super) fn accuracies(
+    svm: &Svm,
+    plan: &Plan<'_>,
+    weights: &[f64],
+    records: &Labelled,
+    draws: usize,
+    seed: u64,
+) -> Result<(Score, Accuracy), Failure> {
+    let scored = |weights: &[f64], most: usize| {
+        let most = most.min(records.labels.len());
+        svm.score(weights, &records.features[..most], &records.labels[..most])
+            .map_err(|e| Failure::engine(&records.name, e))
+    };
+    let shape = plan.released().shape();
+    let mut sampler = Sampler::new(seed, 0);
+    let mut zeta = vec![0.0; shape.noises()];
+    let mut found = Vec::with_capacity(draws);
+    for _ in 0..draws {
+        sampler.fill(plan.law(), &mut zeta);
+        let noise = |i: usize| shape.row(i).iter().zip(&zeta).map(|(t, z)| t * z);
+        let noisy: Vec<f64> = (weights.iter().enumerate())
+            .map(|(i, w)| w + noise(i).sum::<f64>())
+            .collect();
+        found.push(scored(&noisy, SCORED)?.accuracy);
+    }
+    Ok((scored(weights, usize::MAX)?, Accuracy::over(&found)))
+}

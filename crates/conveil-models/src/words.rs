@@ -1,0 +1,62 @@
+//! How models write numbers and places in messages and reports.
+
+use conveil::plan::Plan;
+use conveil::program::{Place, Program};
+
+/// A row by its name, where that says more than its number.
+pub(crate) fn row_name(program: &Program, place: &Place) -> String {
+    match place {
+        Place::B(i) if *i < program.rows() => format!("`{}`", program.row_name(*i)),
+        other => other.to_string(),
+    }
+}
+
+/// All digits of a number; in powers of ten where nobody counts the places.
+pub fn exact(value: f64) -> String {
+    match value.abs() < 1e9 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
+}
+
+/// Six significant digits, whatever the size.
+pub(crate) fn significant(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        size if size != 0.0 && !(1e-4..1e9).contains(&size) => format!("{rounded:e}"),
+        _ => rounded.to_string(),
+    }
+}
+
+/// A number with this many decimals; in powers of ten where nobody counts the places.
+pub(crate) fn written(value: f64, places: usize) -> String {
+    match value.abs() < 1e9 {
+        true => format!("{value:.places$}"),
+        false => format!("{value:.2e}"),
+    }
+}
+
+/// Four significant digits or so, never in powers of ten while a person can count the places.
+pub(crate) fn digits(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        value if (1e-4..1e7).contains(&value) => {
+            let places = (3 - value.log10().floor() as i32).clamp(0, 8) as usize;
+            format!("{value:.places$}")
+        }
+        value => format!("{value:.3e}"),
+    }
+}
+
+/// What sets the noise where no certificate does: then it does not follow from the number of records.
+pub(crate) fn advice_without_certificate(plan: &Plan<'_>) -> Option<&'static str> {
+    match plan.guarantee().basis().name() {
+        "certificate" => None,
+        "declared" => Some(
+            "The declared sensitivity sets the noise, whatever the number of records: a smaller one needs a reason of its own, and a larger ε lowers the noise. Choosing either by looking at these data is not covered by the guarantee",
+        ),
+        _ => Some(
+            "The sampled sensitivity sets the noise: what more records would make of it, only sampling again can tell, and a larger ε lowers the noise. Choosing them by looking at these data is not covered by the guarantee",
+        ),
+    }
+}

@@ -1,0 +1,146 @@
+//! Specs of model `svm`: what is read, and what is said about a mistake.
+
+use conveil::ask::{Adjacency, Request};
+use conveil_models::spec::{Sensitivity, Spec, read};
+use conveil_models::svm::{Class, Intercept, SvmSpec};
+
+fn classifier(spec: &Spec) -> &SvmSpec {
+    spec.model
+        .is()
+        .unwrap_or_else(|| panic!("{:?}", spec.model))
+}
+
+const SVM: &str = include_str!("../../../fuzz/seeds/spec/svm.toml");
+
+#[test]
+fn a_classifier_is_read_whole() {
+    let spec = read("spec.toml", SVM).unwrap();
+    let svm = classifier(&spec);
+    assert_eq!(svm.records.value, 40);
+    let features: Vec<_> = svm.features.iter().map(|f| f.value.clone()).collect();
+    assert_eq!(features[0].name(), "wind");
+    assert_eq!(features[1].bounds(), Some((-50.0, 150.0)));
+    assert_eq!(svm.label.positive, Class::Number(1.0));
+    assert_eq!(svm.label.negative, Class::Number(0.0));
+    assert_eq!((svm.lambda, svm.intercept), (0.05, Intercept::Regularised));
+    assert_eq!(svm.numbers(), 3);
+    assert_eq!(svm.data.as_ref().unwrap().value, "train.csv");
+    assert_eq!(svm.test.as_ref().unwrap().value, "test.csv");
+    assert_eq!(
+        spec.private.adjacency.value,
+        Adjacency::OneRecord { len: 3 }
+    );
+    assert_eq!(spec.query.release.value, "weights");
+    // Proven for records, and so the default.
+    assert_eq!(
+        spec.privacy.sensitivity.value,
+        Sensitivity::By(Request::regularised_erm())
+    );
+    let promise = format!("{:?}", spec.feasibility.promise);
+    assert!(promise.contains("each: true"), "{promise}");
+    assert!(
+        promise.contains("method: Choice(noise-aware-hinge)"),
+        "{promise}"
+    );
+}
+
+#[test]
+fn labels_may_be_words() {
+    let words = "positive = \"fail\", negative = \"ok\"";
+    let spec = read(
+        "spec.toml",
+        &SVM.replacen("positive = 1, negative = 0", words, 1),
+    )
+    .unwrap();
+    let svm = classifier(&spec);
+    assert_eq!(svm.label.positive, Class::Word("fail".into()));
+    let of = |field: &str| svm.label.of(field);
+    assert_eq!((of("fail"), of("ok")), (Some(true), Some(false)));
+    assert_eq!((of("Fail"), of("1"), of("")), (None, None, None));
+    let spec = read("spec.toml", SVM).unwrap();
+    let svm = classifier(&spec);
+    // A number however it is written.
+    let of = |field: &str| svm.label.of(field);
+    assert_eq!(
+        (of("1.0"), of("0e0"), of("one")),
+        (Some(true), Some(false), None)
+    );
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_classifiers() {
+    for (piece, mistake, expected) in [
+        ("records = 40", "records = 1",
+            "spec.toml:3:11: `records` must lie between 2 and 1000000000, found 1"),
+        ("records = 40\n", "",
+            "spec.toml:1:1: [problem] needs `records`\n  help: for example: records = 4500"),
+        ("lambda = 0.05", "lambda = 0",
+            "spec.toml:5:10: `lambda` must be positive, found 0"),
+        ("lambda = 0.05", "lamda = 0.05",
+            "spec.toml:5:1: unknown key `lamda` in [problem]; did you mean `lambda`?"),
+        ("negative = 0", "negative = 1",
+            "spec.toml:4:54: `negative` must differ from `positive`, found 1.0 for both"),
+        ("positive = 1, negative = 0", "positive = -1",
+            "spec.toml:4:9: `positive` must differ from `negative`, which is -1.0 unless it is given"),
+        ("positive = 1, negative = 0", "positive = \"fail\"",
+            "spec.toml:4:40: `positive` is a word, so `negative` must be given as a word too: which labels there are is stated, not learned from the data\n  help: label = { column = \"class\", positive = \"fail\", negative = \"…\" }"),
+        ("negative = 0", "negative = \"ok\"",
+            "spec.toml:4:54: `negative` is a word, so `positive` must be given as a word too: which labels there are is stated, not learned from the data\n  help: label = { column = \"class\", positive = \"…\", negative = \"ok\" }"),
+        ("positive = 1, negative = 0", "positive = \"ok\", negative = \"ok\"",
+            "spec.toml:4:57: `negative` must differ from `positive`, found \"ok\" for both"),
+        ("positive = 1", "positive = \" ok\"",
+            "spec.toml:4:40: `positive` must be a number or a word without blanks around it, found \" ok\""),
+        ("positive = 1", "positive = true",
+            "spec.toml:4:40: `positive` must be a number or a word in quotes, found a boolean"),
+        ("positive = 1", "positive = [1]",
+            "spec.toml:4:40: `positive` must be a number or a word in quotes, found an array"),
+        ("positive = 1, negative = 0", "positive = \"ok\\u202E\", negative = \"no\"",
+            "spec.toml:4:40: the label `ok\\u{202e}` holds U+202E, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("positive = 1, negative = 0", "positive = \"o\\u200Bk\", negative = \"ok\"",
+            "spec.toml:4:40: the label `o\\u{200b}k` holds U+200B, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("column = \"class\"", "column = \"\\u2066class\"",
+            "spec.toml:4:20: `column`: `\\u{2066}class` holds U+2066, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("wind = [0.0, 25.0]", "\"wi\\u200Fnd\" = [0.0, 25.0]",
+            "spec.toml:8:16: the feature name `wi\\u{200f}nd` holds U+200F, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("wind = [0.0, 25.0]", "\"wi\\tnd\" = [0.0, 25.0]",
+            "spec.toml:8:12: the feature name `wi\\tnd` holds U+0009, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
+        ("\"regularised\"", "\"free\"",
+            "spec.toml:6:13: an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that\n  help: intercept = \"regularised\", or \"none\""),
+        ("wind = [0.0, 25.0]", "wind = [25.0, 0.0]",
+            "spec.toml:8:8: the bounds of `wind` must increase, found [25.0, 0.0]"),
+        ("wind = [0.0, 25.0]", "wind = [-1e308, 1e308]",
+            "spec.toml:8:8: the bounds of `wind` are too far apart to scale by, found [-1e308, 1e308]"),
+        ("wind = [0.0, 25.0]", "wind = [25.0]",
+            "spec.toml:8:8: the bounds of `wind` must be two numbers, found 1"),
+        ("wind = [0.0, 25.0]", "class = [0.0, 1.0]",
+            "spec.toml:8:9: `class` is the label"),
+        ("data = \"train.csv\"\n", "",
+            "spec.toml:10:1: [private] needs `data`\n  help: for example: data = \"records.csv\""),
+        ("{ kind = \"one-record\" }", "{ kind = \"one-entry\", alpha = 1.0 }",
+            "spec.toml:13:13: datasets of records differ in whole records\n  help: adjacency = { kind = \"one-record\" }"),
+        ("{ kind = \"one-record\" }", "{ kind = \"one-record\", record = 3 }",
+            "spec.toml:13:36: `record` makes no sense with kind `one-record`"),
+        ("release = \"weights\"", "release = \"cost\"",
+            "spec.toml:15:11: release `cost` makes no sense with model `svm`\n  help: a classifier releases its `weights`"),
+        ("delta = 1e-3", "delta = 1e-3\nsensitivity = { by = \"envelope\", price = 1 }",
+            "spec.toml:20:15: sensitivity by `envelope` makes no sense for records of a classifier\n  help: `erm` is proven for them"),
+        ("rows = \"each\"", "rows = \"all\"",
+            "spec.toml:22:8: `rows` must be `joint` or `each`, found `all`"),
+    ] {
+        assert!(SVM.contains(piece), "{piece}");
+        let error = read("spec.toml", &SVM.replacen(piece, mistake, 1)).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{mistake}");
+    }
+}
+
+/// What the help suggests for losses is what the paper does, not a joint η over thousands of rows.
+#[test]
+fn a_missing_promise_is_suggested_row_by_row() {
+    let promise = SVM.find("[feasibility]").unwrap();
+    let error = read("spec.toml", &SVM[..promise]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "spec.toml:1:1: the section [feasibility] is missing\n  help: for example: [feasibility] with eta = 0.05, rows = \"each\""
+    );
+}
