@@ -13,7 +13,7 @@ pub enum Failure {
     /// What the engine says about a value of a text.
     Located {
         /// The same as a mistake in the text.
-        read: ReadError,
+        read: Box<ReadError>,
         /// The engine's own.
         error: Error,
     },
@@ -38,7 +38,7 @@ impl Failure {
     /// What the engine says about a value of the spec `name`.
     pub fn located<T>(name: &str, place: &Located<T>, error: Error) -> Self {
         Failure::Located {
-            read: place.error(name, error.to_string()),
+            read: Box::new(place.error(name, error.to_string())),
             error,
         }
     }

@@ -82,7 +82,7 @@ pub trait Stated: Any + fmt::Debug + Send + Sync {
 
     /// How many numbers are released, if the spec alone tells.
     fn answer_len(&self, query: &QuerySection) -> Option<usize> {
-        query.len()
+        query.answer_len()
     }
 
     /// Refuses common sections that contradict what it is.

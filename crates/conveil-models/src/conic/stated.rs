@@ -117,16 +117,16 @@ impl Stated for Conic {
                 .try_fold(0_usize, |sum, block| sum.checked_add(block.value.len)),
             Query::Variables(_) => {
                 let sizes = self.sizes();
-                let variables = query.variables.iter();
-                variables.fold(Some(0_usize), |sum, variable| {
+                let mut variables = query.variables.iter();
+                variables.try_fold(0_usize, |sum, variable| {
                     let VariableRef { block, index } = &variable.value;
                     match index {
-                        Some(_) => sum?.checked_add(1),
-                        None => sum?.checked_add(*sizes.get(block.as_str())?),
+                        Some(_) => sum.checked_add(1),
+                        None => sum.checked_add(*sizes.get(block.as_str())?),
                     }
                 })
             }
-            _ => query.len(),
+            _ => query.answer_len(),
         }
     }
 

@@ -195,7 +195,7 @@ impl Stated for OpfSpec {
     fn answer_len(&self, query: &QuerySection) -> Option<usize> {
         match &self.groups {
             Some(groups) => Some(groups.value.len()),
-            None => query.len(),
+            None => query.answer_len(),
         }
     }
 

@@ -24,7 +24,7 @@ pub struct QuerySection {
 
 impl QuerySection {
     /// How many numbers are released, if the section alone tells.
-    pub fn len(&self) -> Option<usize> {
+    pub fn answer_len(&self) -> Option<usize> {
         match self.query.as_ref()? {
             Query::Cost | Query::Sum(_) | Query::Weighted(_) | Query::AtMost { .. } => Some(1),
             Query::Rows(rows) => Some(rows.len()),
