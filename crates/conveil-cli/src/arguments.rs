@@ -263,7 +263,7 @@ impl Command {
             Command::Sensitivity(probe) => probe.curating.common.output,
             Command::Audit(audited) => audited.probe.curating.common.output,
             Command::Ledger(book) => book.output(),
-            Command::Study(study) => study.output(),
+            Command::Study(study) => study.output,
         }
     }
 }

@@ -10,9 +10,6 @@ mod private_file;
 mod release;
 mod signals;
 mod study;
-mod study_learning;
-mod study_records;
-mod study_regression;
 mod terminal;
 mod verbs;
 
@@ -20,7 +17,7 @@ use std::process::ExitCode;
 
 use arguments::Command;
 use conveil::solve::Cancel;
-use conveil_workbench::{Failure, Kind, failure};
+use conveil_workbench::{Failure, Kind};
 use terminal::Terminal;
 
 /// Runs the command line of this process.

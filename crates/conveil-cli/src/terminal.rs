@@ -1,11 +1,13 @@
 //! The two streams: results to standard output, everything else to standard error.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{ErrorKind, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use conveil::solve::{Batch, Cancel};
+use conveil_studies::study::Document;
 use conveil_text::naming::{printable, printable_json};
 use conveil_workbench::{Failure, Kind, Observer, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -43,7 +45,19 @@ impl Terminal {
 
     /// The result: JSON or text, on standard output. A reader that has seen enough closes the pipe: that is no failure.
     pub(crate) fn show<R: Serialize + fmt::Display>(&self, report: &R) -> Result<(), Failure> {
-        let text = self.text(report)?;
+        self.print(&self.text(report)?)
+    }
+
+    /// A result whose text and JSON are written already.
+    pub(crate) fn show_document(&self, document: &dyn Document) -> Result<(), Failure> {
+        let text = match self.output.json {
+            true => document.json(),
+            false => Ok(document.to_string()),
+        };
+        self.print(&self.printable(text)?)
+    }
+
+    fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let written = stdout
             .write_all(text.as_bytes())
@@ -66,12 +80,18 @@ impl Terminal {
 
     /// The result as it is shown.
     pub(crate) fn text<R: Serialize + fmt::Display>(&self, report: &R) -> Result<String, Failure> {
-        // Names were checked; what files and arguments brought in by other ways is shown, not obeyed.
-        let mut text = if self.output.json {
-            let document = serde_json::to_string_pretty(report);
-            printable_json(&document.map_err(|e| not_written(&e.into()))?)
-        } else {
-            printable(&report.to_string(), usize::MAX)
+        self.printable(match self.output.json {
+            true => serde_json::to_string_pretty(report),
+            false => Ok(report.to_string()),
+        })
+    }
+
+    /// Names were checked; what files and arguments brought in by other ways is shown, not obeyed.
+    fn printable(&self, text: serde_json::Result<String>) -> Result<String, Failure> {
+        let text = text.map_err(|e| not_written(&e.into()))?;
+        let mut text = match self.output.json {
+            true => printable_json(&text),
+            false => printable(&text, usize::MAX),
         };
         if !text.ends_with('\n') {
             text.push('\n');
@@ -123,7 +143,7 @@ impl Terminal {
     }
 
     /// A progress bar on standard error, hidden when quiet or not on a terminal.
-    pub(crate) fn progress(&self, what: &'static str) -> Progress {
+    pub(crate) fn progress(&self, what: impl Into<Cow<'static, str>>) -> Progress {
         let target = if self.output.quiet {
             ProgressDrawTarget::hidden()
         } else {

@@ -5,8 +5,7 @@
 //! of the units at random and does not name them: ours is drawn from a seed. Levels differ with the units, and so does
 //! how much mean is traded for tail: for some halves nothing is.
 
-use std::fmt;
-
+use clap::Args;
 use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
 use conveil::noise::{Law, Sampler};
 use conveil::plan::{Decided, Plan};
@@ -17,10 +16,14 @@ use conveil_grid::Network;
 use conveil_models::grid::Opf;
 use serde::Serialize;
 
+use crate::input;
 use crate::paper;
-use crate::patience::settle;
-use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series, Shape};
-use crate::{SEEDED, percent_of, rounded};
+use crate::plot::{Axis, Colour, Figure, Panel, Series, Shape};
+use crate::settings::{below_half, count, defaults, percent, positive};
+use crate::study::{
+    self, Column, Failure, Study, apart, each, percent_of, product, right, rounded,
+};
+use crate::tolerance::retry_looser;
 
 /// The stream of the seed that chooses the units.
 const UNITS: u64 = 0x50;
@@ -32,40 +35,49 @@ const DRAWS: u64 = 0x51;
 const TAIL: f64 = 0.05;
 
 /// What to compute.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Args, Serialize)]
 pub struct Settings {
-    /// α, in MWh.
+    /// The network: a built-in name, or a MATPOWER file that ends in .m
+    #[arg(long, value_name = "NAME|FILE.m", default_value = "24_ieee_rts")]
+    #[serde(skip)]
+    pub network: String,
+    /// How many MWh of one load must stay hidden
+    #[arg(long = "alpha", value_name = "V,V,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = positive, default_value = "15,25,35")]
     pub alphas: Vec<f64>,
-    /// The tail shares q, in percent.
+    /// The tail shares whose CVaR is minimised, in percent
+    #[arg(long = "tail", value_name = "Q,Q,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = percent, default_value = "99,90,80,70,60,50,40,30,20,10,1")]
     pub tails_percent: Vec<f64>,
-    /// ε.
+    /// The privacy parameter ε
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = positive, default_value_t = paper::EPSILON)]
     pub epsilon: f64,
-    /// η.
+    /// The probability of an infeasible dispatch, below 0.5
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = below_half, default_value_t = paper::ETA)]
     pub eta: f64,
-    /// Units whose joint generation is released; empty: half of them, drawn from the seed.
+    /// The units whose joint generation is released: `generator 7`, or `bus 23` for all that stand there [default: half
+    /// of the units, drawn from the seed]
+    #[arg(
+        long,
+        value_name = "UNIT,UNIT,…",
+        value_delimiter = ',',
+        display_order = 2
+    )]
     pub units: Vec<String>,
-    /// Samples of the sampled CVaR, and draws of the drawn columns.
+    /// Samples of the sampled CVaR, and draws of the drawn columns
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count::<usize>(1..=100_000))]
     pub samples: usize,
-    /// The seed of both, and of the units.
+    /// The seed of both, and of the units
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            alphas: paper::TABLE_2_ALPHAS.to_vec(),
-            tails_percent: paper::TABLE_2_TAILS.to_vec(),
-            epsilon: paper::EPSILON,
-            eta: paper::ETA,
-            units: Vec::new(),
-            samples: 1000,
-            seed: 1,
-        }
+        defaults()
     }
 }
 
 /// One α and one tail share.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     /// The network.
     pub network: String,
@@ -99,18 +111,10 @@ pub struct Row {
     pub paper_cvar_percent: Option<f64>,
 }
 
-/// The table.
-#[derive(Clone, Debug, Serialize)]
-pub struct Table {
-    /// `cvar`.
-    pub study: &'static str,
-    /// What was computed; the units are named.
-    pub settings: Settings,
-    /// By α, then q.
-    pub rows: Vec<Row>,
-}
+/// The table: by α, then q; its settings name the units.
+pub type Table = study::Table<Settings>;
 
-/// Runs the study: all rows in parallel.
+/// Runs the study on this network, whatever the settings name.
 pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
     for tail in &settings.tails_percent {
         if !(*tail > 0.0 && *tail < 100.0) {
@@ -126,26 +130,19 @@ pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<
     }
     let program = conveil::program::DataMap::at(&model, &model.nominal())?;
     let cancel = batch.cancel_flag();
-    let study = Study {
-        optimum: settle(cancel, |s| solve::solve_checked(&program, s))?.objective,
+    let lottery = Lottery {
+        optimum: retry_looser(cancel, |s| solve::solve_checked(&program, s))?.objective,
         cost: program.q().iter().copied().enumerate().collect(),
         theta: model.nominal(),
         model: &model,
         settings: &settings,
         cancel,
     };
-    let cells: Vec<(f64, f64)> = settings
-        .alphas
-        .iter()
-        .flat_map(|a| settings.tails_percent.iter().map(move |q| (*a, *q)))
-        .collect();
-    let rows = batch.run(cells.len(), |i| study.row(cells[i]))?;
-    let rows = rows.into_iter().collect::<Result<Vec<Row>>>()?;
-    Ok(Table {
-        study: "cvar",
-        rows,
-        settings,
-    })
+    let cells = product(&settings.alphas, &settings.tails_percent);
+    let rows = each(&cells, batch, |(alpha, tail), _| {
+        lottery.row(**alpha, *tail)
+    })?;
+    Ok(Table::new(&settings, rows))
 }
 
 /// Half of the units, drawn from a seed.
@@ -159,7 +156,8 @@ fn half_of_the_units(network: &Network, seed: u64) -> Vec<String> {
     chosen.into_iter().map(|u| network.unit_name(u)).collect()
 }
 
-struct Study<'a> {
+/// The costs of a network, as a lottery of the noise.
+struct Lottery<'a> {
     model: &'a Opf,
     settings: &'a Settings,
     theta: Vec<f64>,
@@ -176,8 +174,8 @@ struct Costs {
     objective: f64,
 }
 
-impl Study<'_> {
-    fn row(&self, (alpha, tail_percent): (f64, f64)) -> Result<Row> {
+impl Lottery<'_> {
+    fn row(&self, alpha: f64, tail_percent: f64) -> Result<Row> {
         let settings = self.settings;
         let q = tail_percent / 100.0;
         let network = self.model.network().name().to_string();
@@ -191,16 +189,9 @@ impl Study<'_> {
             tail_percent,
             mode: "paper",
             status: "infeasible".into(),
-            objective_percent: None,
-            mean_loss_percent: None,
-            cvar_loss_percent: None,
-            sampled_mean_loss_percent: None,
-            sampled_cvar_loss_percent: None,
-            sampled_model_objective_percent: None,
-            sampled_model_mean_percent: None,
-            sampled_model_cvar_percent: None,
             paper_mean_percent: printed.map(|p| p.0),
             paper_cvar_percent: printed.map(|p| p.1),
+            ..Row::default()
         };
         let percent = |cost: f64| 100.0 * (cost - self.optimum) / self.optimum.abs();
         let Some((exact, law)) = self.decide(alpha, Cvar::exact(q))? else {
@@ -242,7 +233,7 @@ impl Study<'_> {
             })
             .feasible(1.0 - settings.eta)
             .risk(Risk::cvar(cvar));
-        settle(self.cancel, |solver| {
+        retry_looser(self.cancel, |solver| {
             let ask = ask.clone().settings(solver.clone());
             let plan = Plan::paper_mode(self.model, ask, &self.theta)?;
             match plan.released().at(&self.theta) {
@@ -280,100 +271,96 @@ impl Study<'_> {
     }
 }
 
-impl Table {
+impl Study for Settings {
+    const NAME: &'static str = "cvar";
+    const ABOUT: &'static str =
+        "Table 2: the risk of a private generation query, exact beside sampled";
+    const EXAMPLES: &'static str = "Example:\n  conveil study cvar --alpha 15 --tail 99,50,1";
+    type Row = Row;
+    type Pictures = ();
+
+    fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
+        let mut settings = self.clone();
+        for unit in &mut settings.units {
+            *unit = unit.trim().into();
+        }
+        Ok(run(&input::network(&self.network)?, &settings, batch)?)
+    }
+
+    fn headline(table: &Table) -> String {
+        let settings = &table.settings;
+        format!(
+            "the joint generation of {} units, CVaR of the cost at q; ε = {}, η = {}%, sensitivity declared as α",
+            settings.units.len(),
+            settings.epsilon,
+            percent_of(settings.eta)
+        )
+    }
+
+    fn remark(table: &Table) -> String {
+        format!("units: {}\n", table.settings.units.join(", "))
+    }
+
+    fn groups() -> String {
+        let (mean, tail) = ("mean loss in %", "CVaR of the worst 5% in %");
+        format!("{:14}{mean:^26}  {tail:^26}\n", "")
+    }
+
+    fn columns() -> Vec<Column<Row>> {
+        vec![
+            right("α", 4, |r| r.alpha.to_string()),
+            right("q %", 5, |r| r.tail_percent.to_string()),
+            right("exact", 9, |r| rounded(r.mean_loss_percent, 2)),
+            right("sampled", 8, |r| rounded(r.sampled_model_mean_percent, 2)),
+            right("paper", 8, |r| rounded(r.paper_mean_percent, 2)),
+            right("exact", 9, |r| rounded(r.cvar_loss_percent, 2)),
+            right("sampled", 8, |r| rounded(r.sampled_model_cvar_percent, 2)),
+            right("paper", 8, |r| rounded(r.paper_cvar_percent, 2)),
+            right("drawn", 14, |r| {
+                let drawn = [r.sampled_mean_loss_percent, r.sampled_cvar_loss_percent];
+                drawn.map(|d| format!("{:>6}", rounded(d, 2))).join(" ")
+            }),
+            apart("status", 0, |r| r.status.clone()),
+        ]
+    }
+
+    fn legend(table: &Table) -> String {
+        format!(
+            "exact: CVaR in closed form; sampled: CVaR over {} samples, as in the paper; drawn: mean and CVaR of the exact decision\nover as many draws. The paper's units are not known: its levels are those of another half.\n",
+            table.settings.samples
+        )
+    }
+
     /// Mean and tail of the loss against q, one panel for each α.
-    pub fn figure(&self) -> Figure {
-        let mut figure =
-            Figure::new("The cost of a private generation query: a lottery or a fixed price")
-                .columns(self.settings.alphas.len())
-                .panel_size(250.0, 260.0);
-        let tails = self.rows.iter().filter_map(|r| r.cvar_loss_percent);
+    fn figure(table: &Table) -> Figure {
+        let alphas = &table.settings.alphas;
+        let title = "The cost of a private generation query: a lottery or a fixed price";
+        let figure = Figure::new(title)
+            .columns(alphas.len())
+            .panel_size(250.0, 260.0);
+        let tails = table.rows.iter().filter_map(|r| r.cvar_loss_percent);
         let top = 1.1 * tails.fold(0.0, f64::max).max(1.0);
-        for alpha in &self.settings.alphas {
-            let rows = || self.rows.iter().filter(|r| r.alpha == *alpha);
-            let line = |value: fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
-                rows()
-                    .map(|r| (r.tail_percent, value(r).unwrap_or(f64::NAN)))
+        let panels = alphas.iter().map(|alpha| {
+            let points = |value: fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
+                let rows = table.rows.iter().filter(|r| r.alpha == *alpha);
+                rows.map(|r| (r.tail_percent, value(r).unwrap_or(f64::NAN)))
                     .collect()
             };
-            let solid = |points| Mark::Line {
-                points,
-                dashed: false,
-            };
-            let dots = |points| Mark::Points {
-                points,
-                shape: Shape::Ring,
-            };
-            let panel = Panel::new(
+            let line = |colour, value| Series::line(colour, points(value));
+            let rings = |colour, value| Series::points(colour, Shape::Ring, points(value));
+            Panel::new(
                 format!("α = {alpha} MWh"),
                 Axis::linear("minimised tail q in %").range(-3.0, 103.0),
                 Axis::linear("loss in %").range(0.0, top),
             )
+            .with(line(Colour::Vermilion, |r| r.cvar_loss_percent).label("CVaR at 5%, exact"))
+            .with(line(Colour::Blue, |r| r.mean_loss_percent).label("mean, exact"))
             .with(
-                Series::new(Colour::Vermilion, solid(line(|r| r.cvar_loss_percent)))
-                    .label("CVaR at 5%, exact"),
-            )
-            .with(
-                Series::new(Colour::Blue, solid(line(|r| r.mean_loss_percent)))
-                    .label("mean, exact"),
-            )
-            .with(
-                Series::new(Colour::Orange, dots(line(|r| r.sampled_model_cvar_percent)))
+                rings(Colour::Orange, |r| r.sampled_model_cvar_percent)
                     .label("CVaR at 5%, sampled model"),
             )
-            .with(
-                Series::new(Colour::Sky, dots(line(|r| r.sampled_model_mean_percent)))
-                    .label("mean, sampled model"),
-            );
-            figure = figure.panel(panel);
-        }
-        figure
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let settings = &self.settings;
-        writeln!(
-            f,
-            "STUDY cvar: the joint generation of {} units, CVaR of the cost at q; ε = {}, η = {}%, sensitivity declared as α",
-            settings.units.len(),
-            settings.epsilon,
-            percent_of(settings.eta)
-        )?;
-        writeln!(f, "{SEEDED}\nunits: {}\n", settings.units.join(", "))?;
-        writeln!(
-            f,
-            "  {:>4} {:>5}  {:^26}  {:^26}",
-            "", "", "mean loss in %", "CVaR of the worst 5% in %"
-        )?;
-        writeln!(
-            f,
-            "  {:>4} {:>5}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>13}  status",
-            "α", "q %", "exact", "sampled", "paper", "exact", "sampled", "paper", "drawn"
-        )?;
-        let show = |value| rounded(value, 2);
-        for row in &self.rows {
-            writeln!(
-                f,
-                "  {:>4} {:>5}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>6} {:>6}  {}",
-                row.alpha,
-                row.tail_percent,
-                show(row.mean_loss_percent),
-                show(row.sampled_model_mean_percent),
-                show(row.paper_mean_percent),
-                show(row.cvar_loss_percent),
-                show(row.sampled_model_cvar_percent),
-                show(row.paper_cvar_percent),
-                show(row.sampled_mean_loss_percent),
-                show(row.sampled_cvar_loss_percent),
-                row.status
-            )?;
-        }
-        writeln!(
-            f,
-            "\nexact: CVaR in closed form; sampled: CVaR over {} samples, as in the paper; drawn: mean and CVaR of the exact decision\nover as many draws. The paper's units are not known: its levels are those of another half.",
-            settings.samples
-        )
+            .with(rings(Colour::Sky, |r| r.sampled_model_mean_percent).label("mean, sampled model"))
+        });
+        panels.fold(figure, Figure::panel)
     }
 }

@@ -3,8 +3,9 @@
 //! The largest demand is lowered by α, left as it is, or raised by α. At a large ε the three can be told apart; at
 //! ε = 1 they cannot, and the cost is larger.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
+use clap::Args;
 use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
 use conveil::plan::Plan;
 use conveil::solve::{self, Batch};
@@ -13,10 +14,14 @@ use conveil_grid::Network;
 use conveil_models::grid::Opf;
 use serde::Serialize;
 
+use crate::input;
 use crate::paper;
-use crate::patience::settle;
-use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series};
-use crate::{SEEDED, percent_of, rounded};
+use crate::plot::{Axis, Colour, Figure, Panel, Series};
+use crate::settings::{below_half, count, defaults, positive};
+use crate::study::{
+    self, Column, Failure, Study, apart, each, left, percent_of, product, right, rounded,
+};
+use crate::tolerance::retry_looser;
 
 /// The curves end this many scales beyond the outermost centre: e^{−10} of the mass is left out.
 const REACH: f64 = 10.0;
@@ -28,26 +33,29 @@ const SHOWN: f64 = 6.0;
 pub const DATASETS: [&str; 3] = ["lowered", "intact", "raised"];
 
 /// What to compute.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Args, Serialize)]
 pub struct Settings {
-    /// α, in MWh.
+    /// The network: a built-in name, or a MATPOWER file that ends in .m
+    #[arg(long, value_name = "NAME|FILE.m", default_value = "24_ieee_rts")]
+    #[serde(skip)]
+    pub network: String,
+    /// How many MWh the largest demand is lowered and raised by
+    #[arg(long, value_name = "V", allow_hyphen_values = true, value_parser = positive, default_value = "10")]
     pub alpha: f64,
-    /// The values of ε, one panel each.
+    /// The values of ε, a panel for each
+    #[arg(long = "epsilon", value_name = "E,E,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = positive, default_value = "10,1")]
     pub epsilons: Vec<f64>,
-    /// η.
+    /// The probability of an infeasible answer, below 0.5
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = below_half, default_value_t = paper::ETA)]
     pub eta: f64,
-    /// Points of each curve, the centres aside.
+    /// Points of each curve
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = count::<usize>(2..=1_000_000))]
     pub points: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            alpha: 10.0,
-            epsilons: vec![10.0, 1.0],
-            eta: paper::ETA,
-            points: 400,
-        }
+        defaults()
     }
 }
 
@@ -78,24 +86,16 @@ pub struct Row {
     pub curve: Vec<(f64, f64)>,
 }
 
-/// The curves.
-#[derive(Clone, Debug, Serialize)]
-pub struct Densities {
-    /// `density`.
-    pub study: &'static str,
-    /// What was computed.
-    pub settings: Settings,
-    /// By ε, then dataset.
-    pub rows: Vec<Row>,
-}
+/// The curves: by ε, then dataset.
+pub type Table = study::Table<Settings>;
 
 /// Laplace's density.
 pub fn laplace(at: f64, centre: f64, scale: f64) -> f64 {
     (-(at - centre).abs() / scale).exp() / (2.0 * scale)
 }
 
-/// Runs the study.
-pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<Densities> {
+/// Runs the study on this network, whatever the settings name.
+pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
     if !(2..=1_000_000).contains(&settings.points) {
         return Err(Error::Input(format!(
             "a curve takes between 2 and 1000000 points, found {}",
@@ -113,26 +113,16 @@ pub fn run(network: &Network, settings: &Settings, batch: &Batch<'_>) -> Result<
         theta[largest] += settings.alpha * (dataset as f64 - 1.0);
         theta
     };
-    let jobs: Vec<(f64, usize)> = settings
-        .epsilons
-        .iter()
-        .flat_map(|e| (0..DATASETS.len()).map(move |d| (*e, d)))
-        .collect();
-    let found = batch.run(jobs.len(), |i| {
-        let (epsilon, dataset) = jobs[i];
-        settle(batch.cancel_flag(), |solver| {
-            row(&model, epsilon, dataset, &theta(dataset), settings, solver)
+    let cells = product(&settings.epsilons, &[0, 1, 2]);
+    let mut rows = each(&cells, batch, |&(epsilon, dataset), inner| {
+        retry_looser(inner.cancel_flag(), |solver| {
+            row(&model, *epsilon, dataset, &theta(dataset), settings, solver)
         })
     })?;
-    let mut rows = found.into_iter().collect::<Result<Vec<Row>>>()?;
     for panel in rows.chunks_mut(DATASETS.len()) {
         compare(panel, settings.points);
     }
-    Ok(Densities {
-        study: "density",
-        settings: settings.clone(),
-        rows,
-    })
+    Ok(Table::new(settings, rows))
 }
 
 fn row(
@@ -204,11 +194,87 @@ fn compare(panel: &mut [Row], points: usize) {
     }
 }
 
-impl Densities {
+impl Study for Settings {
+    const NAME: &'static str = "density";
+    const ABOUT: &'static str =
+        "Figure 3: densities of the released cost for three adjacent demands";
+    const EXAMPLES: &'static str =
+        "Example:\n  conveil study density --csv densities.csv --figure densities.svg";
+    const HAS_CSV: bool = true;
+    type Row = Row;
+    type Pictures = ();
+
+    fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
+        Ok(run(&input::network(&self.network)?, self, batch)?)
+    }
+
+    fn headline(table: &Table) -> String {
+        let (alpha, eta) = (table.settings.alpha, percent_of(table.settings.eta));
+        format!(
+            "the released cost for three adjacent demands; α = {alpha} MWh, η = {eta}%, sensitivity declared as α·c_max"
+        )
+    }
+
+    fn columns() -> Vec<Column<Row>> {
+        vec![
+            left("network", 12, |r| r.network.clone()),
+            right("ε", 6, |r| r.epsilon.to_string()),
+            left("demand", 8, |r| r.dataset.into()),
+            right("optimum", 12, |r| format!("{:.2}", r.optimum)),
+            right("mean cost", 12, |r| rounded(r.mean_cost, 2)),
+            right("scale", 11, |r| format!("{:.2}", r.scale)),
+            right("privacy loss", 13, |r| rounded(r.privacy_loss, 4)),
+            apart("status", 0, |r| r.status.clone()),
+        ]
+    }
+
+    fn legend(_: &Table) -> String {
+        "privacy loss: the largest |ln| of the ratio to the density of the intact demand; the noise is meant for ε\n".into()
+    }
+
+    /// One panel for each ε.
+    fn figure(table: &Table) -> Figure {
+        let alpha = table.settings.alpha;
+        let network = table.rows.first().map_or("", |r| r.network.as_str());
+        let title =
+            format!("Released cost of {network} for three adjacent demands, α = {alpha} MWh");
+        let figure = Figure::new(title).panel_size(640.0, 230.0);
+        let kinds = [
+            (Colour::Green, format!("largest demand − {alpha} MWh")),
+            (Colour::Blue, "demand as it is".into()),
+            (Colour::Vermilion, format!("largest demand + {alpha} MWh")),
+        ];
+        let panels = table.rows.chunks(DATASETS.len()).map(|rows| {
+            let centres = || rows.iter().filter_map(|r| r.mean_cost);
+            let (scale, optimum) = (rows[0].scale, rows[1].optimum / 1e3);
+            let low = centres().fold(f64::INFINITY, f64::min) - SHOWN * scale;
+            let high = centres().fold(f64::NEG_INFINITY, f64::max) + SHOWN * scale;
+            let mut panel = Panel::new(
+                format!("ε = {}", rows[0].epsilon),
+                Axis::linear("released cost in thousands").range(low / 1e3, high / 1e3),
+                Axis::linear("density per thousand"),
+            );
+            let curves: Vec<Vec<(f64, f64)>> = rows
+                .iter()
+                .map(|row| row.curve.iter().map(|(c, d)| (c / 1e3, d * 1e3)).collect())
+                .collect();
+            for (curve, (colour, _)) in curves.iter().zip(&kinds) {
+                let points = curve.iter().map(|p| (p.0, 0.0, p.1)).collect();
+                panel = panel.with(Series::band(*colour, points));
+            }
+            for (curve, (colour, label)) in curves.into_iter().zip(&kinds) {
+                panel = panel.with(Series::line(*colour, curve).label(label));
+            }
+            let points = vec![(optimum, 0.0), (optimum, 1e3 / (2.0 * rows[1].scale))];
+            panel.with(Series::dashed(Colour::Grey, points).label("optimum without privacy"))
+        });
+        panels.fold(figure, Figure::panel)
+    }
+
     /// One line for each point: network, ε, dataset, cost, density.
-    pub fn to_csv(&self) -> String {
+    fn csv(table: &Table) -> String {
         let mut text = String::from("network,epsilon,dataset,cost,density\n");
-        for row in &self.rows {
+        for row in &table.rows {
             for (cost, density) in &row.curve {
                 let _ = writeln!(
                     text,
@@ -218,96 +284,5 @@ impl Densities {
             }
         }
         text
-    }
-
-    /// One panel for each ε.
-    pub fn figure(&self) -> Figure {
-        let alpha = self.settings.alpha;
-        let network = self.rows.first().map_or("", |r| r.network.as_str());
-        let mut figure = Figure::new(format!(
-            "Released cost of {network} for three adjacent demands, α = {alpha} MWh"
-        ))
-        .panel_size(640.0, 230.0);
-        let labels = [
-            format!("largest demand − {alpha} MWh"),
-            "demand as it is".into(),
-            format!("largest demand + {alpha} MWh"),
-        ];
-        let colours = [Colour::Green, Colour::Blue, Colour::Vermilion];
-        for rows in self.rows.chunks(DATASETS.len()) {
-            let Some(first) = rows.first() else { continue };
-            let centres = || rows.iter().filter_map(|r| r.mean_cost);
-            let low = centres().fold(f64::INFINITY, f64::min) - SHOWN * first.scale;
-            let high = centres().fold(f64::NEG_INFINITY, f64::max) + SHOWN * first.scale;
-            let mut panel = Panel::new(
-                format!("ε = {}", first.epsilon),
-                Axis::linear("released cost in thousands").range(low / 1e3, high / 1e3),
-                Axis::linear("density per thousand"),
-            );
-            let thousands = |row: &Row| {
-                let curve = row.curve.iter();
-                curve.map(|(c, d)| (c / 1e3, d * 1e3)).collect::<Vec<_>>()
-            };
-            for (row, colour) in rows.iter().zip(colours) {
-                let points = thousands(row).iter().map(|p| (p.0, 0.0, p.1)).collect();
-                panel = panel.with(Series::new(colour, Mark::Band { points }));
-            }
-            for ((row, colour), label) in rows.iter().zip(colours).zip(&labels) {
-                let points = thousands(row);
-                let mark = Mark::Line {
-                    points,
-                    dashed: false,
-                };
-                panel = panel.with(Series::new(colour, mark).label(label));
-            }
-            if let Some(intact) = rows.iter().find(|r| r.dataset == DATASETS[1]) {
-                let top = 1e3 / (2.0 * intact.scale);
-                let points = vec![(intact.optimum / 1e3, 0.0), (intact.optimum / 1e3, top)];
-                let mark = Mark::Line {
-                    points,
-                    dashed: true,
-                };
-                panel =
-                    panel.with(Series::new(Colour::Grey, mark).label("optimum without privacy"));
-            }
-            figure = figure.panel(panel);
-        }
-        figure
-    }
-}
-
-impl fmt::Display for Densities {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let settings = &self.settings;
-        writeln!(
-            f,
-            "STUDY density: the released cost for three adjacent demands; α = {} MWh, η = {}%, sensitivity declared as α·c_max",
-            settings.alpha,
-            percent_of(settings.eta)
-        )?;
-        writeln!(f, "{SEEDED}\n")?;
-        writeln!(
-            f,
-            "  {:<12} {:>6} {:<8} {:>12} {:>12} {:>11} {:>13}  status",
-            "network", "ε", "demand", "optimum", "mean cost", "scale", "privacy loss"
-        )?;
-        for row in &self.rows {
-            writeln!(
-                f,
-                "  {:<12} {:>6} {:<8} {:>12.2} {:>12} {:>11.2} {:>13}  {}",
-                row.network,
-                row.epsilon,
-                row.dataset,
-                row.optimum,
-                rounded(row.mean_cost, 2),
-                row.scale,
-                rounded(row.privacy_loss, 4),
-                row.status
-            )?;
-        }
-        writeln!(
-            f,
-            "\nprivacy loss: the largest |ln| of the ratio to the density of the intact demand; the noise is meant for ε"
-        )
     }
 }

@@ -8,12 +8,13 @@
 //! - [`ellipsoid`]: Section 4.4, ellipsoids that stay inside a polytope.
 //! - [`svm`]: Section 4.2.1, the hyperplane of a support vector machine on synthetic classes.
 //! - [`classifier`]: Table 3, which demands a network can meet, told by a private classifier.
+//! - [`study`]: what all of them are, and the list of them.
 //! - [`paper`]: the numbers that the paper prints.
-//! - [`plot`]: figures as SVG and PNG, with letters of its own.
+//! - [`plot`]: figures as SVG and PNG, with a built-in font.
 //!
 //! # Scope
 //!
-//! Studies draw seeded noise and look at the data as they please: nothing that they print is private, and nothing here
+//! Studies draw seeded noise and use the data without protection: nothing that they print is private, and nothing here
 //! can make a release.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -22,29 +23,15 @@ pub mod classifier;
 pub mod cvar;
 pub mod density;
 pub mod ellipsoid;
-mod hyperplane;
-mod machine;
+mod fitting;
+mod input;
+mod learning;
 pub mod opf;
 pub mod paper;
-mod patience;
 pub mod plot;
 pub mod regression;
-mod sense;
+mod settings;
+pub mod study;
 pub mod svm;
+mod tolerance;
 pub mod wind;
-
-/// What stands below the first line of a table.
-const SEEDED: &str = "seeded noise: nothing here is private, nothing is released";
-
-/// The same where the records are the user's own.
-const SEEDED_OWN: &str = "seeded noise: nothing is released, but the table depends on your records and has no guarantee: it is not to be published";
-
-/// With so many digits; a dash where there is none.
-fn rounded(value: Option<f64>, digits: usize) -> String {
-    value.map_or("–".into(), |v| format!("{v:.digits$}"))
-}
-
-/// A share in percent, without the rounding errors of 100·0.07.
-fn percent_of(share: f64) -> f64 {
-    (share * 1e12).round() / 1e10
-}

@@ -2,12 +2,12 @@
 
 use conveil::solve::Batch;
 use conveil_grid::Network;
-use conveil_studies::density::{self, Densities, laplace};
+use conveil_studies::density::{self, Table, laplace};
 use conveil_studies::opf;
-use conveil_studies::plot::{Axis, Colour, Figure, Mark, Panel, Series, Shape, font};
+use conveil_studies::plot::{Axis, Colour, Figure, Panel, Series, Shape, font};
 use resvg::{tiny_skia, usvg};
 
-fn densities() -> Densities {
+fn densities() -> Table {
     let network = Network::builtin("24_ieee_rts").unwrap();
     let settings = density::Settings {
         points: 4000,
@@ -103,54 +103,11 @@ fn a_figure_takes_whatever_it_is_given() {
     let bands = vec![(0.0, 1.0, 2.0), (1.0, f64::NAN, 2.0)];
     for y in [Axis::linear("y"), Axis::log("y <&> \"y\"")] {
         let panel = Panel::new("€ & <odd>", Axis::linear("x"), y)
-            .with(
-                Series::new(
-                    Colour::Blue,
-                    Mark::Line {
-                        points: odd.clone(),
-                        dashed: true,
-                    },
-                )
-                .label("a"),
-            )
-            .with(
-                Series::new(
-                    Colour::Green,
-                    Mark::Points {
-                        points: odd.clone(),
-                        shape: Shape::Diamond,
-                    },
-                )
-                .label("a"),
-            )
-            .with(
-                Series::new(
-                    Colour::Grey,
-                    Mark::Bars {
-                        points: odd.clone(),
-                        width: 0.4,
-                    },
-                )
-                .label("b"),
-            )
-            .with(
-                Series::new(
-                    Colour::Sky,
-                    Mark::Band {
-                        points: bands.clone(),
-                    },
-                )
-                .label("c"),
-            )
-            .with(
-                Series::new(
-                    Colour::Purple,
-                    Mark::Intervals {
-                        points: bands.clone(),
-                    },
-                )
-                .label("d"),
-            );
+            .with(Series::dashed(Colour::Blue, odd.clone()).label("a"))
+            .with(Series::points(Colour::Green, Shape::Diamond, odd.clone()).label("a"))
+            .with(Series::bars(Colour::Grey, 0.4, odd.clone()).label("b"))
+            .with(Series::band(Colour::Sky, bands.clone()).label("c"))
+            .with(Series::intervals(Colour::Purple, bands.clone()).label("d"));
         is_sound(&Figure::new("odd data").panel(panel));
     }
     let empty = Figure::new("");

@@ -5,9 +5,10 @@
 use conveil::noise::binomial_upper_pvalue;
 use conveil::solve::Batch;
 use conveil_models::wind::{PowerCurve, TURBINES};
+use conveil_studies::paper::{TABLE_4_VARIATIONS, table_4};
 use conveil_studies::plot::Figure;
 use conveil_studies::regression::{self, Spread};
-use conveil_studies::wind::{self, Row, Table, Variation, table_4};
+use conveil_studies::wind::{self, Row, Table, Variation};
 use resvg::{tiny_skia, usvg};
 
 /// The false-alarm rate.
@@ -34,7 +35,7 @@ fn pvalue(infeasible: Spread, draws: u64, eta: f64) -> f64 {
 fn row<'t>(table: &'t Table, turbine: &str, percent: Option<f64>, name: &str) -> &'t Row {
     let row = table.row(turbine, percent, name);
     let row = row.unwrap_or_else(|| panic!("no {turbine} {percent:?} {name}"));
-    assert_eq!(row.status, "ok", "{turbine} {percent:?} {name}");
+    assert_eq!(row.fit.status, "ok", "{turbine} {percent:?} {name}");
     row
 }
 
@@ -55,10 +56,10 @@ fn exact_quantiles_keep_the_promise_and_cost_least() {
         let eta = settings.eta;
         let table = study(turbines, settings);
         for turbine in turbines {
-            for percent in wind::VARIATIONS {
+            for percent in TABLE_4_VARIATIONS {
                 let way = |name: &str| row(&table, turbine, Some(percent), name);
                 let exact = way("program, exact quantiles");
-                let found = exact.infeasible_percent.unwrap();
+                let found = exact.fit.infeasible_percent.unwrap();
                 assert!(
                     pvalue(found, exact.draws, eta) > ALARM,
                     "{turbine} {percent}: {found:?}"
@@ -66,11 +67,11 @@ fn exact_quantiles_keep_the_promise_and_cost_least() {
                 broken += found.mean / 100.0 * exact.draws as f64;
                 draws += exact.draws;
                 let plain = way("output");
-                let without = plain.infeasible_percent.unwrap();
+                let without = plain.fit.infeasible_percent.unwrap();
                 careless += without.mean / 100.0 * plain.draws as f64;
 
                 // The feasible sets are nested: exact within Chernoff within Cantelli. Loss by the exact formula of M3.
-                let loss = |row: &Row| row.root_mean_square_loss.unwrap().mean;
+                let loss = |row: &Row| row.fit.root_mean_square_loss.unwrap().mean;
                 let (chernoff, cantelli) = (way("program, Chernoff"), way("program, Cantelli"));
                 let output = way("output");
                 let slip = 1e-6 * loss(cantelli);
@@ -88,8 +89,8 @@ fn exact_quantiles_keep_the_promise_and_cost_least() {
                 }
                 // M13: a projection never breaks a condition, and as measured costs less than program perturbation.
                 let projected = way("projected output");
-                assert_eq!(projected.infeasible_percent.unwrap().max, 0.0);
-                let mean = |row: &Row| row.loss.unwrap().mean;
+                assert_eq!(projected.fit.infeasible_percent.unwrap().max, 0.0);
+                let mean = |row: &Row| row.fit.loss.unwrap().mean;
                 assert!(mean(projected) <= mean(exact) + slip, "{turbine} {percent}");
             }
         }
@@ -113,7 +114,9 @@ fn two_vertices_break_the_promise() {
     let (eta, draws) = (settings.eta, settings.draws * settings.seeds);
     let table = study(&["E-92/2350"], settings);
     let broken = |name: &str| {
-        let found = row(&table, "E-92/2350", Some(2.5), name).infeasible_percent;
+        let found = row(&table, "E-92/2350", Some(2.5), name)
+            .fit
+            .infeasible_percent;
         pvalue(found.unwrap(), draws, eta)
     };
     assert!(broken("program, two vertices") < ALARM);
@@ -134,7 +137,7 @@ fn certified_curves_cost_at_most_a_fifth_more_than_without_noise() {
     for turbine in TURBINES {
         let ratio = |name: &str| {
             let row = row(&table, turbine, None, name);
-            row.loss.unwrap().mean / row.non_private_loss
+            row.fit.loss.unwrap().mean / row.fit.non_private_loss
         };
         let shaped = ratio("output, shaped");
         let isotropic = ratio("output, isotropic");
@@ -161,7 +164,7 @@ fn more_variation_costs_more_and_half_the_epsilon_as_much_as_twice_the_variation
     let loss = |table: &Table, percent: f64| {
         let row = row(table, "V90/2000", Some(percent), "program, exact quantiles");
         (
-            row.root_mean_square_loss.unwrap().mean,
+            row.fit.root_mean_square_loss.unwrap().mean,
             row.sensitivity.unwrap(),
         )
     };
@@ -219,7 +222,7 @@ fn the_norm_loss_gives_the_same_curves() {
         };
         let table = study(&["E-92/2350"], settings);
         let row = row(&table, "E-92/2350", Some(1.0), "program, exact quantiles");
-        row.root_mean_square_loss.unwrap().mean
+        row.fit.root_mean_square_loss.unwrap().mean
     };
     let (square, norm) = (with(false), with(true));
     assert!((square - norm).abs() < 1e-3 * norm, "{square} {norm}");
@@ -336,7 +339,7 @@ fn the_regression_of_section_4_3_1() {
     let table = regression::run(&settings, &Batch::new()).unwrap();
     let row = |mode: &str, strategy: &str, method: Option<&str>| {
         let row = table.row(mode, strategy, method).unwrap();
-        assert_eq!(row.status, "ok", "{mode} {strategy} {method:?}");
+        assert_eq!(row.fit.status, "ok", "{mode} {strategy} {method:?}");
         row
     };
     let output = row("paper", "output", None);
@@ -346,16 +349,16 @@ fn the_regression_of_section_4_3_1() {
     let sensitivity = output.sensitivity.unwrap();
     assert!((0.25..0.7).contains(&sensitivity.mean), "{sensitivity:?}");
     // Plain noise breaks the condition, the program keeps its promise, and the factor that suits any law costs more.
-    assert!(pvalue(output.infeasible_percent.unwrap(), draws, eta) < ALARM);
-    assert!(pvalue(exact.infeasible_percent.unwrap(), draws, eta) > ALARM);
-    assert!(cantelli.loss.unwrap().mean > exact.loss.unwrap().mean);
+    assert!(pvalue(output.fit.infeasible_percent.unwrap(), draws, eta) < ALARM);
+    assert!(pvalue(exact.fit.infeasible_percent.unwrap(), draws, eta) > ALARM);
+    assert!(cantelli.fit.loss.unwrap().mean > exact.fit.loss.unwrap().mean);
     // What is claimed is not what is released.
     let audited = exact.audited_epsilon.unwrap();
     assert!(audited.min > 1.0, "{audited:?}");
     let certified = row("certified", "program", Some("shaped, exact quantiles"));
-    assert!(certified.loss.unwrap().mean <= 1.2 * certified.non_private_loss);
+    assert!(certified.fit.loss.unwrap().mean <= 1.2 * certified.fit.non_private_loss);
     let projected = row("paper", "projected output", None);
-    assert_eq!(projected.infeasible_percent.unwrap().max, 0.0);
+    assert_eq!(projected.fit.infeasible_percent.unwrap().max, 0.0);
     is_sound(&table.figure());
     let json = serde_json::to_value(&table).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), 9);

@@ -83,7 +83,7 @@ fn own(count: usize) -> Examples {
 }
 
 fn own_source(training: Examples, test: Examples) -> Source {
-    Source::Own {
+    Source::Records {
         name: "mine".into(),
         features: vec!["a".into(), "b".into()],
         bounds: None,

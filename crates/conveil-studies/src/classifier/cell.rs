@@ -8,7 +8,7 @@ use conveil::solve::Batch;
 
 use super::data::Dataset;
 use super::{Mode, Row, Settings};
-use crate::machine::{Claim, Machine, Perturbed, Records, is_local};
+use crate::learning::{Claim, Machine, Perturbed, Records, is_local};
 use crate::paper;
 
 /// Most fresh pairs of a certificate, which is proven: enough to see how far it is from tight.
@@ -18,7 +18,7 @@ pub(super) const PROVEN: u64 = 20;
 pub(super) fn rows(dataset: &Dataset, settings: &Settings, batch: &Batch<'_>) -> Result<Vec<Row>> {
     let (mut rows, etas) = (Vec::new(), &settings.etas);
     if let Some(lambda) = settings.lambdas.first() {
-        rows = Cell::new(dataset, settings, (Mode::Paper, *lambda), batch)?.rows(etas)?;
+        rows = Cell::new(dataset, settings, Mode::Paper, *lambda, batch)?.rows(etas)?;
     }
     // The other modes need bounds that are public.
     if dataset.bounds.is_some() && (dataset.balanced || settings.full) {
@@ -33,7 +33,7 @@ pub(super) fn rows(dataset: &Dataset, settings: &Settings, batch: &Batch<'_>) ->
         };
         for (mode, lambdas) in [(Mode::Calibrated, lambdas), (Mode::Certified, last)] {
             for lambda in lambdas {
-                let cell = Cell::new(dataset, settings, (mode, *lambda), batch)?;
+                let cell = Cell::new(dataset, settings, mode, *lambda, batch)?;
                 rows.extend(cell.rows(etas)?);
             }
         }
@@ -52,7 +52,8 @@ impl<'a> Cell<'a> {
     fn new(
         dataset: &'a Dataset,
         settings: &'a Settings,
-        (mode, lambda): (Mode, f64),
+        mode: Mode,
+        lambda: f64,
         batch: &'a Batch<'a>,
     ) -> Result<Self> {
         let ranges = dataset.training.ranges();
@@ -106,7 +107,7 @@ impl<'a> Cell<'a> {
             dataset,
             settings,
             delta,
-            machine: Machine::new((mode, lambda), &records, around, claim, batch)?,
+            machine: Machine::new(mode, lambda, &records, around, claim, batch)?,
         })
     }
 
@@ -145,7 +146,7 @@ impl<'a> Cell<'a> {
         let mut rows = vec![exact];
         if sensitivity > 0.0 {
             let output = self.machine.output(sensitivity)?;
-            rows.push(self.noisy(("output", None), &output, None)?);
+            rows.push(self.noisy("output", None, &output, None)?);
         }
         rows.extend(programs);
         Ok(rows)
@@ -162,12 +163,13 @@ impl<'a> Cell<'a> {
             }
             _ => None,
         };
-        self.noisy(("program", Some(eta)), &program, searched)
+        self.noisy("program", Some(eta), &program, searched)
     }
 
     fn noisy(
         &self,
-        (strategy, eta): (&'static str, Option<f64>),
+        strategy: &'static str,
+        eta: Option<f64>,
         perturbed: &Perturbed<'_>,
         searched: Option<f64>,
     ) -> Result<Row> {
@@ -204,19 +206,12 @@ impl<'a> Cell<'a> {
             lambda: self.machine.svm.lambda(),
             eta,
             status: "ok".into(),
-            accuracy_mean: None,
-            accuracy_std: None,
             majority: 100.0 * self.machine.test.majority(),
-            sensitivity: None,
-            scale: None,
-            noise_ratio: None,
-            claimed_epsilon: None,
-            claimed_delta: None,
-            audited: None,
             paper_accuracy: match self.machine.mode {
                 Mode::Paper => paper::table_3(&self.dataset.name, infeasible, strategy, eta),
                 _ => None,
             },
+            ..Row::default()
         }
     }
 }

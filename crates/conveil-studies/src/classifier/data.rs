@@ -6,7 +6,7 @@ use conveil_grid::Network;
 use conveil_models::grid::DemandRays;
 
 use super::{Settings, Source};
-use crate::hyperplane::Examples;
+use crate::learning::Examples;
 
 /// One dataset.
 pub(super) struct Dataset {
@@ -23,7 +23,7 @@ pub(super) struct Dataset {
 pub(super) fn of(source: &Source, settings: &Settings, batch: &Batch<'_>) -> Result<Vec<Dataset>> {
     match source {
         Source::Network(network) => generated(network, settings, batch),
-        Source::Own {
+        Source::Records {
             name,
             features,
             bounds,

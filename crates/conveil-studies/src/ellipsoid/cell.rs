@@ -14,7 +14,8 @@ use conveil::{Error, Result};
 use conveil_models::ellipsoid::{Ellipsoid, Inscribed, Polytope};
 
 use super::{Method, Picture, Place, Row, Settings};
-use crate::patience::settle;
+use crate::learning::Mode;
+use crate::tolerance::retry_looser;
 
 /// Draws shown in the figure.
 const SHOWN: usize = 60;
@@ -27,12 +28,6 @@ const STREAM: u64 = 0xE1;
 
 type Shown = (Row, Option<Picture>);
 
-#[derive(Clone, Copy, PartialEq)]
-enum Mode {
-    Paper,
-    Calibrated,
-}
-
 pub(super) fn rows(
     polytope: &Polytope,
     percent: f64,
@@ -41,7 +36,7 @@ pub(super) fn rows(
 ) -> Result<Vec<Shown>> {
     let mut rows = Vec::new();
     for mode in [Mode::Paper, Mode::Calibrated] {
-        let found = settle(batch.cancel_flag(), |solver| {
+        let found = retry_looser(batch.cancel_flag(), |solver| {
             let cell = Cell::new(polytope, percent, settings, mode, solver, batch)?;
             cell.rows()
         });
@@ -101,7 +96,7 @@ impl<'a> Cell<'a> {
         let (method, place) = match mode {
             Mode::Paper if is_plane => (Method::SampledBox, Place::WithNoise),
             Mode::Paper => (Method::SampledBox, Place::AtTheMean),
-            Mode::Calibrated => (Method::MassBox, Place::AtTheMean),
+            _ => (Method::MassBox, Place::AtTheMean),
         };
         let place = settings.determinant.unwrap_or(place);
         let model = Ellipsoid::inside(polytope.normals.clone())
@@ -163,25 +158,14 @@ impl<'a> Cell<'a> {
         let mut output = self.measured("output", best, best, &deterministic)?;
         output.0.audited_epsilon = None;
         let program = match self.mode {
-            Mode::Paper => match self.program(&deterministic, best)? {
-                (row, picture) if row.status == "infeasible" => {
-                    let ask = self.ask(MapKind::Deterministic)?;
-                    let largest_universe_percent = self.largest_universe(&ask)?;
-                    let row = Row {
-                        largest_universe_percent,
-                        ..row
-                    };
-                    (row, picture)
-                }
-                found => found,
-            },
-            Mode::Calibrated => {
+            Mode::Paper => {
+                let ask = self.ask(MapKind::Deterministic)?;
+                self.program(&deterministic, &ask, best)?
+            }
+            _ => {
                 let ask = self.ask(MapKind::Released)?;
                 match Plan::with_batch(&self.model, ask.clone(), self.batch) {
-                    Ok(plan) => match self.program(&plan, best)? {
-                        (row, None) if row.status == "infeasible" => (self.infeasible(&ask)?, None),
-                        found => found,
-                    },
+                    Ok(plan) => self.program(&plan, &ask, best)?,
                     Err(Error::NotAttainable(_) | Error::NoiseDoesNotFit(_)) => {
                         (self.infeasible(&ask)?, None)
                     }
@@ -193,17 +177,16 @@ impl<'a> Cell<'a> {
     }
 
     /// Program perturbation under a plan.
-    fn program(&self, plan: &Plan<'_>, best: &[f64]) -> Result<Shown> {
+    fn program(&self, plan: &Plan<'_>, ask: &Ask, best: &[f64]) -> Result<Shown> {
         let decided = match plan.released().at(&self.polytope.offsets) {
             Ok(decided) => decided,
             Err(Error::NoiseDoesNotFit(_)) => {
                 let row = Row {
-                    status: "infeasible".into(),
                     scale: Some(plan.law().scale()),
                     sensitivity: Some(plan.guarantee().sensitivity()),
-                    ..self.blank("program")
+                    ..self.infeasible(ask)?
                 };
-                return Ok((row, self.bare(best)?));
+                return Ok((row, self.picture(best, None, Vec::new())?));
             }
             Err(other) => return Err(other),
         };
@@ -240,8 +223,8 @@ impl<'a> Cell<'a> {
         mean: &[f64],
         plan: &Plan<'_>,
     ) -> Result<Shown> {
-        let best = self.model.inscribed(best)?;
         let at = self.model.inscribed(mean)?;
+        let (volume, most) = (at.volume(), self.model.inscribed(best)?.volume());
         let drawn = self.drawn(mean, plan.law())?;
         let percent = |count: u64| Some(100.0 * count as f64 / self.settings.draws as f64);
         let row = Row {
@@ -250,31 +233,30 @@ impl<'a> Cell<'a> {
             scale: Some(plan.law().scale()),
             inside_percent: percent(drawn.inside),
             kept_percent: percent(drawn.kept),
-            volume: Some(at.volume()),
-            volume_percent: Some(100.0 * at.volume() / best.volume()),
-            drawn_volume_percent: Some(100.0 * drawn.volume / best.volume()),
+            volume: Some(volume),
+            volume_percent: Some(100.0 * volume / most),
+            drawn_volume_percent: Some(100.0 * drawn.volume / most),
             draws: self.settings.draws,
             ..self.blank(strategy)
         };
-        let picture = (self.model.dimension() == 2).then(|| Picture {
-            polytope: self.polytope.clone(),
-            best,
-            mean: Some(at),
-            drawn: drawn.first,
-        });
-        Ok((row, picture))
+        Ok((row, self.picture(best, Some(at), drawn.first)?))
     }
 
-    /// The polygon and the non-private ellipse alone.
-    fn bare(&self, best: &[f64]) -> Result<Option<Picture>> {
+    /// What the figure shows, in two dimensions: the polygon, the non-private ellipse, the mean and draws.
+    fn picture(
+        &self,
+        best: &[f64],
+        mean: Option<Inscribed>,
+        drawn: Vec<(Inscribed, bool)>,
+    ) -> Result<Option<Picture>> {
         if self.model.dimension() != 2 {
             return Ok(None);
         }
         Ok(Some(Picture {
             polytope: self.polytope.clone(),
             best: self.model.inscribed(best)?,
-            mean: None,
-            drawn: Vec::new(),
+            mean,
+            drawn,
         }))
     }
 
@@ -310,24 +292,11 @@ impl<'a> Cell<'a> {
             facets: self.polytope.offsets.len(),
             universe_percent: self.percent,
             strategy,
-            mode: match self.mode {
-                Mode::Paper => "paper",
-                Mode::Calibrated => "calibrated",
-            },
-            status: String::new(),
+            mode: self.mode.name(),
             method: is_program.then_some(self.method),
             determinant: is_program.then_some(self.place),
-            sensitivity: None,
-            scale: None,
-            inside_percent: None,
-            kept_percent: None,
-            volume: None,
-            volume_percent: None,
-            drawn_volume_percent: None,
-            draws: 0,
             claimed_epsilon: self.settings.epsilon,
-            audited_epsilon: None,
-            largest_universe_percent: None,
+            ..Row::default()
         }
     }
 }

@@ -4,9 +4,9 @@ use std::f64::consts::TAU;
 
 use conveil_models::ellipsoid::{Inscribed, Polytope};
 
-use super::Table;
-use crate::percent_of;
-use crate::plot::{Axis, Colour, Figure, Mark, Panel, Series};
+use super::{Picture, Row, Table};
+use crate::plot::{Axis, Colour, Figure, Panel, Series};
+use crate::study::percent_of;
 
 /// Points of an ellipse.
 const POINTS: usize = 90;
@@ -17,58 +17,53 @@ const PANEL: (f64, f64) = (330.0, 250.0);
 /// The window is this much larger than the polygon.
 const ROOM: f64 = 1.35;
 
-impl Table {
-    /// A panel for every row in two dimensions: universes and modes down, strategies across.
-    pub fn figure(&self) -> Figure {
-        let mut figure = Figure::new(format!(
-            "Largest ellipse inside a polygon with private offsets, ε = {}, δ = {}, η = {}%",
-            self.settings.epsilon,
-            self.settings.delta,
-            percent_of(self.settings.eta)
-        ))
-        .columns(2)
-        .panel_size(PANEL.0, PANEL.1);
-        for (row, picture) in self.rows.iter().zip(&self.pictures) {
-            if row.dimension != 2 {
-                continue;
-            }
-            let share = match row.kept_percent {
-                Some(kept) => format!("{kept:.1}% inside"),
-                None => row.status.clone(),
-            };
-            let title = format!(
-                "{}, {}, ±{}%: {share}",
-                row.strategy, row.mode, row.universe_percent
-            );
-            let Some(picture) = picture else { continue };
-            let corners = edges(&picture.polytope);
-            let (x, y) = window(&corners);
-            let across = Axis::linear("").range(x.0, x.1);
-            let mut panel = Panel::new(title, across, Axis::linear("").range(y.0, y.1));
-            for (is_inside, colour, label) in [
-                (false, Colour::Vermilion, "drawn, not inside"),
-                (true, Colour::Green, "drawn, inside"),
-            ] {
-                let some = picture.drawn.iter().filter(|d| d.1 == is_inside);
-                let points: Vec<(f64, f64)> = some.flat_map(|d| outline(&d.0)).collect();
-                if !points.is_empty() {
-                    let curves = Mark::Curves { points };
-                    panel = panel.with(Series::new(colour, curves).label(label));
-                }
-            }
-            let line = |points, dashed| Mark::Line { points, dashed };
-            let polygon = Series::new(Colour::Grey, line(corners, false));
-            let best = Series::new(Colour::Blue, line(outline(&picture.best), true));
-            panel = panel
-                .with(polygon.label("polygon"))
-                .with(best.label("non-private"));
-            if let Some(mean) = &picture.mean {
-                let mean = Series::new(Colour::Blue, line(outline(mean), false));
-                panel = panel.with(mean.label("mean"));
-            }
-            figure = figure.panel(panel);
+/// A panel for every row in two dimensions: universes and modes down, strategies across.
+pub(super) fn figure(table: &Table) -> Figure {
+    let settings = &table.settings;
+    let figure = Figure::new(format!(
+        "Largest ellipse inside a polygon with private offsets, ε = {}, δ = {}, η = {}%",
+        settings.epsilon,
+        settings.delta,
+        percent_of(settings.eta)
+    ))
+    .columns(2)
+    .panel_size(PANEL.0, PANEL.1);
+    let rows = table.rows.iter().zip(&table.pictures);
+    let planes = rows.filter(|(row, _)| row.dimension == 2);
+    let panels = planes.filter_map(|(row, picture)| Some(panel(row, picture.as_ref()?)));
+    panels.fold(figure, Figure::panel)
+}
+
+fn panel(row: &Row, picture: &Picture) -> Panel {
+    let share = match row.kept_percent {
+        Some(kept) => format!("{kept:.1}% inside"),
+        None => row.status.clone(),
+    };
+    let title = format!(
+        "{}, {}, ±{}%: {share}",
+        row.strategy, row.mode, row.universe_percent
+    );
+    let corners = edges(&picture.polytope);
+    let (x, y) = window(&corners);
+    let across = Axis::linear("").range(x.0, x.1);
+    let mut panel = Panel::new(title, across, Axis::linear("").range(y.0, y.1));
+    for (is_inside, colour, label) in [
+        (false, Colour::Vermilion, "drawn, not inside"),
+        (true, Colour::Green, "drawn, inside"),
+    ] {
+        let some = picture.drawn.iter().filter(|d| d.1 == is_inside);
+        let points: Vec<(f64, f64)> = some.flat_map(|d| outline(&d.0)).collect();
+        if !points.is_empty() {
+            panel = panel.with(Series::curves(colour, points).label(label));
         }
-        figure
+    }
+    let best = Series::dashed(Colour::Blue, outline(&picture.best));
+    let panel = panel
+        .with(Series::line(Colour::Grey, corners).label("polygon"))
+        .with(best.label("non-private"));
+    match &picture.mean {
+        None => panel,
+        Some(mean) => panel.with(Series::line(Colour::Blue, outline(mean)).label("mean")),
     }
 }
 

@@ -7,25 +7,30 @@
 
 mod cell;
 mod figure;
-mod table;
 
+use clap::{Args, ValueEnum};
 use conveil::chance::Choice;
 use conveil::solve::Batch;
 use conveil::{Error, Result};
 use conveil_models::ellipsoid::{Determinant, Inscribed, Polytope};
 use serde::Serialize;
 
-use crate::sense::below;
+use crate::input;
+use crate::plot::Figure;
+use crate::settings::{below_half, check_below, count, defaults, percent, positive};
+use crate::study::{
+    self, Column, Failure, Study, apart, each, left, percent_of, product, right, rounded,
+};
 
-/// How the noise that counts is met; the paper's own where none is stated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How the noise that counts is covered; each mode has a default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// A box of known mass at the vertices that each constraint meets (M5a).
+    /// A box of known mass, at the vertices that each constraint meets
     MassBox,
-    /// The same box by a safe bound without vertices.
+    /// The same box by a safe bound without vertices
     SafeBox,
-    /// The hull of seeded samples, as many as the paper takes (M5b).
+    /// The hull of seeded samples, as in the paper
     SampledBox,
 }
 
@@ -40,12 +45,12 @@ impl Method {
 }
 
 /// Where the determinant stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// At the mean.
+    /// At the mean
     AtTheMean,
-    /// In the chance constraint.
+    /// In the chance constraint, as in the paper
     WithNoise,
 }
 
@@ -59,57 +64,60 @@ impl Place {
 }
 
 /// What to compute.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Args, Serialize)]
 pub struct Settings {
-    /// How far every offset may lie from its nominal value, in percent of that.
+    /// The built-in polytopes, octagon and cut-box [default: both]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    #[serde(skip)]
+    pub polytopes: Option<Vec<String>>,
+    /// How far every offset may lie from its nominal value, in percent of that
+    #[arg(long = "universe", value_name = "P,P,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = percent, default_value = "1,2.5")]
     pub universes_percent: Vec<f64>,
-    /// ε.
+    /// The privacy parameter ε
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = positive, default_value = "1")]
     pub epsilon: f64,
-    /// δ.
+    /// The privacy parameter δ, below 0.5
+    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = below_half, default_value = "0.1")]
     pub delta: f64,
-    /// η.
+    /// The probability of an ellipsoid that is not inside, below 0.5
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = below_half, default_value = "0.1")]
     pub eta: f64,
     /// The sensitivity holds for a share 1−γ of pairs, with confidence 1−β; β is the sampled box's too.
+    #[arg(skip = 0.1)]
     pub gamma: f64,
     /// β.
+    #[arg(skip = 0.1)]
     pub beta: f64,
-    /// One method for both modes; otherwise each mode's own.
+    /// One method for both modes [default: sampled-box in paper mode, mass-box in calibrated mode]
+    #[arg(long, value_enum)]
     pub method: Option<Method>,
-    /// One place of the determinant for both modes; otherwise each mode's own.
+    /// Where the determinant stands [default: with-noise in paper mode in two dimensions, else at-the-mean]
+    #[arg(long, value_enum)]
     pub determinant: Option<Place>,
-    /// Draws behind the shares and volumes.
+    /// How many draws of the noise
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<u64>(1..=10_000_000))]
     pub draws: u64,
-    /// The seed of everything.
+    /// The seed of draws, pairs and sampled boxes
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            universes_percent: vec![1.0, 2.5],
-            epsilon: 1.0,
-            delta: 0.1,
-            eta: 0.1,
-            gamma: 0.1,
-            beta: 0.1,
-            method: None,
-            determinant: None,
-            draws: 100_000,
-            seed: 1,
-        }
+        defaults()
     }
 }
 
 impl Settings {
     fn validate(&self) -> Result<()> {
         for percent in &self.universes_percent {
-            below("the universe in percent", *percent, 100.0)?;
+            check_below("the universe in percent", *percent, 100.0)?;
         }
-        below("ε", self.epsilon, f64::INFINITY)?;
-        below("δ", self.delta, 1.0)?;
-        below("η", self.eta, 0.5)?;
-        below("γ", self.gamma, 1.0)?;
-        below("β", self.beta, 1.0)?;
+        check_below("ε", self.epsilon, f64::INFINITY)?;
+        check_below("δ", self.delta, 1.0)?;
+        check_below("η", self.eta, 0.5)?;
+        check_below("γ", self.gamma, 1.0)?;
+        check_below("β", self.beta, 1.0)?;
         match self.draws {
             0 => Err(Error::Input("the study needs at least one draw".into())),
             _ => Ok(()),
@@ -118,7 +126,7 @@ impl Settings {
 }
 
 /// One polytope, one universe, one mode, one strategy.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     /// The polytope.
     pub polytope: String,
@@ -162,23 +170,12 @@ pub struct Row {
     pub largest_universe_percent: Option<f64>,
 }
 
-/// The study's result.
-#[derive(Clone, Debug, Serialize)]
-pub struct Table {
-    /// `ellipsoid`.
-    pub study: &'static str,
-    /// What was computed.
-    pub settings: Settings,
-    /// Polytopes, then universes, then modes, then strategies.
-    pub rows: Vec<Row>,
-    /// What the figure shows of each row.
-    #[serde(skip)]
-    pictures: Vec<Option<Picture>>,
-}
+/// The table: polytopes, then universes, then modes, then strategies.
+pub type Table = study::Table<Settings>;
 
 /// A polygon with a mean ellipse and some draws.
 #[derive(Clone, Debug)]
-struct Picture {
+pub struct Picture {
     polytope: Polytope,
     best: Inscribed,
     mean: Option<Inscribed>,
@@ -197,25 +194,76 @@ impl Table {
     }
 }
 
-/// Runs the study; the batch's progress counts polytopes times universes.
+/// Runs the study on these polytopes, whatever the settings name.
 pub fn run(polytopes: &[Polytope], settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
     settings.validate()?;
-    let universes = settings.universes_percent.iter();
-    let cells: Vec<(&Polytope, f64)> = polytopes
-        .iter()
-        .flat_map(|polytope| universes.clone().map(move |percent| (polytope, *percent)))
-        .collect();
-    let inner = Batch::new().cancel(batch.cancel_flag().clone());
-    let found = batch.run(cells.len(), |i| {
-        let (polytope, percent) = cells[i];
-        cell::rows(polytope, percent, settings, &inner)
+    let cells = product(polytopes, &settings.universes_percent);
+    let found = each(&cells, batch, |(polytope, percent), inner| {
+        cell::rows(polytope, *percent, settings, inner)
     })?;
-    let found = found.into_iter().collect::<Result<Vec<_>>>()?;
     let (rows, pictures) = found.into_iter().flatten().unzip();
     Ok(Table {
-        study: "ellipsoid",
-        settings: settings.clone(),
-        rows,
         pictures,
+        ..Table::new(settings, rows)
     })
+}
+
+impl Study for Settings {
+    const NAME: &'static str = "ellipsoid";
+    const ABOUT: &'static str = "Section 4.4: the largest ellipsoid inside a polytope, by output and by program perturbation";
+    const EXAMPLES: &'static str = "Example:\n  conveil study ellipsoid --polytopes octagon --universe 1 --figure ellipses.svg";
+    type Row = Row;
+    /// One for each row, where there is any.
+    type Pictures = Vec<Option<Picture>>;
+
+    fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
+        let polytopes = input::polytopes(self.polytopes.as_deref())?;
+        Ok(run(&polytopes, self, batch)?)
+    }
+
+    fn headline(table: &Table) -> String {
+        let settings = &table.settings;
+        format!(
+            "the largest ellipsoid inside a polytope with private offsets; ε = {}, δ = {}, η = {}%",
+            settings.epsilon,
+            settings.delta,
+            percent_of(settings.eta)
+        )
+    }
+
+    fn columns() -> Vec<Column<Row>> {
+        vec![
+            left("polytope", 9, |r| r.polytope.clone()),
+            right("universe", 8, |r| format!("±{}%", r.universe_percent)),
+            left("mode", 10, |r| r.mode.into()),
+            left("strategy", 8, |r| r.strategy.into()),
+            right("noise σ", 8, |r| rounded(r.scale, 4)),
+            right("inside %", 8, |r| rounded(r.inside_percent, 2)),
+            right("kept %", 8, |r| rounded(r.kept_percent, 2)),
+            right("volume %", 9, |r| rounded(r.volume_percent, 1)),
+            right("drawn %", 9, |r| rounded(r.drawn_volume_percent, 1)),
+            right("ε", 7, |r| r.claimed_epsilon.to_string()),
+            right("audited", 8, |r| rounded(r.audited_epsilon, 2)),
+            apart("status", 0, |r| match r.largest_universe_percent {
+                None => r.status.clone(),
+                Some(largest) => format!(
+                    "{}; the largest universe that is feasible: ±{largest:.2}%",
+                    r.status
+                ),
+            }),
+        ]
+    }
+
+    fn before(row: &Row, last: Option<&Row>) -> String {
+        let is_next = last.is_some_and(|last| last.polytope != row.polytope);
+        String::from(if is_next { "\n" } else { "" })
+    }
+
+    fn legend(_: &Table) -> String {
+        "inside: drawn ellipsoids inside the polytope; kept: those whose Y is positive semidefinite besides\nvolume: of the mean ellipsoid, drawn: mean over the draws, both against the non-private one\naudited: the loss of the worst pair that a short search found; calibrated noise promises ε for a share 1−γ of pairs only\n".into()
+    }
+
+    fn figure(table: &Table) -> Figure {
+        figure::figure(table)
+    }
 }

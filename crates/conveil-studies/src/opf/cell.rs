@@ -9,7 +9,7 @@ use conveil_models::grid::Opf;
 
 use super::{Method, Price, Row, SampledBoxes, Settings, largest_cost};
 use crate::paper;
-use crate::patience::settle;
+use crate::tolerance::retry_looser;
 
 /// The strategies of the table.
 const STRATEGIES: [&str; 4] = ["input", "output", "shifted output", "program"];
@@ -28,7 +28,7 @@ pub(super) fn rows(
         solver: solver.clone(),
         batch,
     };
-    match settle(batch.cancel_flag(), |solver| cell(solver).rows()) {
+    match retry_looser(batch.cancel_flag(), |solver| cell(solver).rows()) {
         Err(error @ (Error::Cancelled | Error::Input(_) | Error::Refused { .. })) => Err(error),
         // The table goes on without this cell.
         Err(other) => {
@@ -117,19 +117,10 @@ impl<'a> Cell<'a> {
             alpha: self.alpha,
             strategy,
             mode: self.mode(strategy),
-            status: String::new(),
-            loss_percent: None,
-            sampled_loss_percent: None,
-            infeasible_percent: None,
-            sampled_infeasible_percent: None,
-            draws: 0,
-            correction_mwh: None,
             tolerance: self.solver.tolerance(),
-            limit_percent: None,
-            best_split_percent: None,
-            sampled_boxes: None,
             paper_loss_percent: printed.map(|p| p.0),
             paper_infeasible_percent: printed.map(|p| p.1),
+            ..Row::default()
         }
     }
 

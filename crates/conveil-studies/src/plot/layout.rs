@@ -136,33 +136,79 @@ fn legend_lines<'e, 'f>(entries: &'e [Entry<'f>], width: f64) -> Vec<Vec<&'e Ent
     lines
 }
 
+/// A small mark of the same kind, drawn as in a panel.
 fn sample(drawing: &mut Drawing, series: &Series, (x, y): (f64, f64)) {
-    let colour = series.colour.hex();
-    match &series.mark {
-        Mark::Line { dashed, .. } => {
-            drawing.line((x, y), (x + 20.0, y), &line_style(colour, *dashed));
+    let ends = || vec![(x, y), (x + 20.0, y)];
+    let mark = match &series.mark {
+        Mark::Line { dashed, .. } => Mark::Line {
+            points: ends(),
+            dashed: *dashed,
+        },
+        Mark::Curves(_) => Mark::Curves(ends()),
+        Mark::Band(_) => Mark::Band([x, x + 20.0].map(|x| (x, y - 5.0, y + 5.0)).to_vec()),
+        Mark::Bars { .. } => Mark::Bars {
+            points: vec![(x + 10.0, y - 5.0)],
+            width: 12.0,
+        },
+        Mark::Points(_, shape) => Mark::Points(vec![(x + 10.0, y)], *shape),
+        Mark::Intervals(_) => Mark::Intervals(vec![(x + 10.0, y + 7.0, y - 7.0)]),
+    };
+    paint(drawing, series.colour.hex(), &mark, y + 5.0, Some);
+}
+
+/// Draws a mark; `at` is where a point of it lies in the drawing, `foot` where bars stand.
+fn paint(
+    drawing: &mut Drawing,
+    colour: &str,
+    mark: &Mark,
+    foot: f64,
+    at: impl Fn((f64, f64)) -> Option<(f64, f64)>,
+) {
+    match mark {
+        Mark::Line { points, dashed } => {
+            let dash = match dashed {
+                true => " stroke-dasharray=\"5 4\"",
+                false => "",
+            };
+            let style = format!("stroke=\"{colour}\" stroke-width=\"1.8\"{dash}");
+            drawing.polyline(points.iter().map(|p| at(*p)), &style);
         }
-        Mark::Curves { .. } => drawing.line((x, y), (x + 20.0, y), &curve_style(colour)),
-        Mark::Band { .. } => {
-            let corners = [
-                (x, y - 5.0),
-                (x + 20.0, y - 5.0),
-                (x + 20.0, y + 5.0),
-                (x, y + 5.0),
-            ];
-            drawing.polygon(&corners, &band_style(colour));
+        Mark::Curves(points) => {
+            let style = format!("stroke=\"{colour}\" stroke-width=\"0.8\" stroke-opacity=\"0.6\"");
+            drawing.polyline(points.iter().map(|p| at(*p)), &style);
         }
-        Mark::Bars { .. } => {
-            let corners = [
-                (x + 4.0, y - 5.0),
-                (x + 16.0, y - 5.0),
-                (x + 16.0, y + 5.0),
-                (x + 4.0, y + 5.0),
-            ];
-            drawing.polygon(&corners, &bar_style(colour));
+        Mark::Band(points) => {
+            let there = points.iter().filter_map(|p| at((p.0, p.1)));
+            let back = points.iter().rev().filter_map(|p| at((p.0, p.2)));
+            let outline: Vec<(f64, f64)> = there.chain(back).collect();
+            let style = format!("fill=\"{colour}\" fill-opacity=\"0.16\"");
+            drawing.polygon(&outline, &style);
         }
-        Mark::Points { shape, .. } => point(drawing, *shape, (x + 10.0, y), colour),
-        Mark::Intervals { .. } => interval(drawing, (x + 10.0, y - 7.0, y + 7.0), colour),
+        Mark::Points(points, shape) => {
+            for at in points.iter().filter_map(|p| at(*p)) {
+                point(drawing, *shape, at, colour);
+            }
+        }
+        Mark::Intervals(points) => {
+            let style = format!("stroke=\"{colour}\" stroke-width=\"1.4\"");
+            for (x, low, high) in points {
+                if let (Some((x, top)), Some((_, bottom))) = (at((*x, *high)), at((*x, *low))) {
+                    drawing.line((x, top), (x, bottom), &style);
+                    drawing.line((x - 4.0, top), (x + 4.0, top), &style);
+                    drawing.line((x - 4.0, bottom), (x + 4.0, bottom), &style);
+                }
+            }
+        }
+        Mark::Bars { points, width } => {
+            let style = format!("fill=\"{colour}\" fill-opacity=\"0.85\"");
+            for (x, y) in points {
+                let ends = (at((x - 0.5 * width, *y)), at((x + 0.5 * width, foot)));
+                if let (Some((a, top)), Some((b, bottom))) = ends {
+                    let corners = [(a, top), (b, top), (b, bottom), (a, bottom)];
+                    drawing.polygon(&corners, &style);
+                }
+            }
+        }
     }
 }
 
@@ -223,7 +269,8 @@ impl<'p> Frame<'p> {
         }
         drawing.clipped((left, top - 1.0, width, height + 2.0), |drawing| {
             for series in &self.panel.series {
-                self.mark(drawing, series);
+                let (colour, foot) = (series.colour.hex(), self.y.foot());
+                paint(drawing, colour, &series.mark, foot, |p| self.at(p));
             }
         });
         drawing.line((left, top), (left, bottom), &ink);
@@ -254,87 +301,20 @@ impl<'p> Frame<'p> {
         let above = (middle, top - 11.0);
         drawing.text(above, Anchor::Middle, PANEL_TITLE, true, &self.panel.title);
     }
-
-    fn mark(&self, drawing: &mut Drawing, series: &Series) {
-        let colour = series.colour.hex();
-        match &series.mark {
-            Mark::Line { points, dashed } => {
-                let path = points.iter().map(|p| self.at(*p));
-                drawing.polyline(path, &line_style(colour, *dashed));
-            }
-            Mark::Curves { points } => {
-                drawing.polyline(points.iter().map(|p| self.at(*p)), &curve_style(colour));
-            }
-            Mark::Band { points } => {
-                let there = points.iter().filter_map(|p| self.at((p.0, p.1)));
-                let back = points.iter().rev().filter_map(|p| self.at((p.0, p.2)));
-                let outline: Vec<(f64, f64)> = there.chain(back).collect();
-                drawing.polygon(&outline, &band_style(colour));
-            }
-            Mark::Points { points, shape } => {
-                for at in points.iter().filter_map(|p| self.at(*p)) {
-                    point(drawing, *shape, at, colour);
-                }
-            }
-            Mark::Intervals { points } => {
-                for (x, low, high) in points {
-                    if let (Some(x), Some(a), Some(b)) =
-                        (self.across(*x), self.down(*high), self.down(*low))
-                    {
-                        interval(drawing, (x, a, b), colour);
-                    }
-                }
-            }
-            Mark::Bars { points, width } => {
-                let foot = self.y.foot();
-                for (x, y) in points {
-                    let ends = (
-                        self.at((x - 0.5 * width, *y)),
-                        self.at((x + 0.5 * width, foot)),
-                    );
-                    if let (Some((a, top)), Some((b, bottom))) = ends {
-                        let corners = [(a, top), (b, top), (b, bottom), (a, bottom)];
-                        drawing.polygon(&corners, &bar_style(colour));
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The points that an axis must cover.
 fn extent(mark: &Mark) -> Vec<(f64, f64)> {
     match mark {
         Mark::Line { points, .. }
-        | Mark::Curves { points }
-        | Mark::Points { points, .. }
+        | Mark::Curves(points)
+        | Mark::Points(points, _)
         | Mark::Bars { points, .. } => points.clone(),
-        Mark::Band { points } | Mark::Intervals { points } => points
+        Mark::Band(points) | Mark::Intervals(points) => points
             .iter()
             .flat_map(|(x, low, high)| [(*x, *low), (*x, *high)])
             .collect(),
     }
-}
-
-fn line_style(colour: &str, dashed: bool) -> String {
-    let dash = if dashed {
-        " stroke-dasharray=\"5 4\""
-    } else {
-        ""
-    };
-    format!("stroke=\"{colour}\" stroke-width=\"1.8\"{dash}")
-}
-
-fn curve_style(colour: &str) -> String {
-    format!("stroke=\"{colour}\" stroke-width=\"0.8\" stroke-opacity=\"0.6\"")
-}
-
-fn band_style(colour: &str) -> String {
-    format!("fill=\"{colour}\" fill-opacity=\"0.16\"")
-}
-
-fn bar_style(colour: &str) -> String {
-    format!("fill=\"{colour}\" fill-opacity=\"0.85\"")
 }
 
 fn point(drawing: &mut Drawing, shape: Shape, (x, y): (f64, f64), colour: &str) {
@@ -353,11 +333,4 @@ fn point(drawing: &mut Drawing, shape: Shape, (x, y): (f64, f64), colour: &str) 
             drawing.polygon(&corners, &filled);
         }
     }
-}
-
-fn interval(drawing: &mut Drawing, (x, top, bottom): (f64, f64, f64), colour: &str) {
-    let style = format!("stroke=\"{colour}\" stroke-width=\"1.4\"");
-    drawing.line((x, top), (x, bottom), &style);
-    drawing.line((x - 4.0, top), (x + 4.0, top), &style);
-    drawing.line((x - 4.0, bottom), (x + 4.0, bottom), &style);
 }

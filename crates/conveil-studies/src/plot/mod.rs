@@ -2,10 +2,10 @@
 //! of our own ([`font`]), so that a figure looks the same everywhere and no font file is needed.
 //!
 //! ```
-//! use conveil_studies::plot::{Axis, Colour, Figure, Mark, Panel, Series};
+//! use conveil_studies::plot::{Axis, Colour, Figure, Panel, Series};
 //!
 //! let points = (1..=10).map(|e| (f64::from(e), 1.0 / f64::from(e))).collect();
-//! let line = Series::new(Colour::Blue, Mark::Line { points, dashed: false }).label("loss");
+//! let line = Series::line(Colour::Blue, points).label("loss");
 //! let panel = Panel::new("", Axis::linear("ε"), Axis::log("loss in %")).with(line);
 //! let svg = Figure::new("Loss against ε").panel(panel).to_svg();
 //! assert!(svg.starts_with("<svg"));
@@ -120,43 +120,19 @@ pub enum Shape {
     Diamond,
 }
 
-/// What is drawn.
+/// What is drawn; (x, y) or (x, low, high).
 #[derive(Clone, Debug, PartialEq)]
-pub enum Mark {
-    /// A line through points, broken where one is not finite.
+enum Mark {
     Line {
-        /// (x, y).
         points: Vec<(f64, f64)>,
-        /// Dashed.
         dashed: bool,
     },
-    /// Thin lines, many over one another, broken where a point is not finite.
-    Curves {
-        /// (x, y).
-        points: Vec<(f64, f64)>,
-    },
-    /// The area between two lines.
-    Band {
-        /// (x, low, high).
-        points: Vec<(f64, f64, f64)>,
-    },
-    /// Single points.
-    Points {
-        /// (x, y).
-        points: Vec<(f64, f64)>,
-        /// Their shape.
-        shape: Shape,
-    },
-    /// Vertical strokes with ends.
-    Intervals {
-        /// (x, low, high).
-        points: Vec<(f64, f64, f64)>,
-    },
-    /// Bars from zero, or from the foot of a logarithmic axis.
+    Curves(Vec<(f64, f64)>),
+    Band(Vec<(f64, f64, f64)>),
+    Points(Vec<(f64, f64)>, Shape),
+    Intervals(Vec<(f64, f64, f64)>),
     Bars {
-        /// (x, y).
         points: Vec<(f64, f64)>,
-        /// Their width in units of x.
         width: f64,
     },
 }
@@ -170,13 +146,49 @@ pub struct Series {
 }
 
 impl Series {
-    /// A mark that the legend does not name.
-    pub fn new(colour: Colour, mark: Mark) -> Self {
+    fn new(colour: Colour, mark: Mark) -> Self {
         Series {
             label: None,
             colour,
             mark,
         }
+    }
+
+    /// A line through points (x, y), broken where one is not finite.
+    pub fn line(colour: Colour, points: Vec<(f64, f64)>) -> Self {
+        let dashed = false;
+        Series::new(colour, Mark::Line { points, dashed })
+    }
+
+    /// The same, dashed.
+    pub fn dashed(colour: Colour, points: Vec<(f64, f64)>) -> Self {
+        let dashed = true;
+        Series::new(colour, Mark::Line { points, dashed })
+    }
+
+    /// Thin lines, many over one another, broken where a point (x, y) is not finite.
+    pub fn curves(colour: Colour, points: Vec<(f64, f64)>) -> Self {
+        Series::new(colour, Mark::Curves(points))
+    }
+
+    /// The area between two lines: (x, low, high).
+    pub fn band(colour: Colour, points: Vec<(f64, f64, f64)>) -> Self {
+        Series::new(colour, Mark::Band(points))
+    }
+
+    /// Single points (x, y).
+    pub fn points(colour: Colour, shape: Shape, points: Vec<(f64, f64)>) -> Self {
+        Series::new(colour, Mark::Points(points, shape))
+    }
+
+    /// Vertical intervals (x, low, high).
+    pub fn intervals(colour: Colour, points: Vec<(f64, f64, f64)>) -> Self {
+        Series::new(colour, Mark::Intervals(points))
+    }
+
+    /// Bars from zero, or from the foot of a logarithmic axis, to (x, y); their width is in units of x.
+    pub fn bars(colour: Colour, width: f64, points: Vec<(f64, f64)>) -> Self {
+        Series::new(colour, Mark::Bars { points, width })
     }
 
     /// Named in the legend.
@@ -260,4 +272,20 @@ impl Figure {
     pub fn to_png(&self, pixels_per_unit: f32) -> Result<Vec<u8>, PlotError> {
         png::render(&self.to_svg(), pixels_per_unit)
     }
+}
+
+/// What differs, in the order of its first place.
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut found, next| {
+        if !found.contains(&next) {
+            found.push(next);
+        }
+        found
+    })
+}
+
+/// `24_ieee_rts` as `24_ieee`: a column is narrow.
+pub(crate) fn short(network: &str) -> String {
+    let parts: Vec<&str> = network.split('_').take(2).collect();
+    parts.join("_")
 }

@@ -1,4 +1,4 @@
-//! PNG from our own SVG.
+//! PNG from the SVG.
 
 use resvg::{tiny_skia, usvg};
 

@@ -1,17 +1,16 @@
 //! One seed: every way in paper mode, then certified mode.
 
 use conveil::Result;
-use conveil::ask::{Adjacency, Calibration, Privacy, Universe};
-use conveil::plan::Plan;
+use conveil::ask::{Calibration, Privacy, Universe};
 use conveil::program::GeneralMap;
 use conveil::solve::{self, Batch};
-use conveil_models::regression::Regression;
 
+use super::Settings;
 use super::synthetic::{HALF_AXES, LARGEST_X, Synthetic};
-use super::{CurveFan, Entry, Fan, Given, Metric, Noise, Settings, Task, Way};
+use crate::fitting::{CurveFan, Entry, Given, Head, Metric, Task, Trial, Way};
 
 /// The ways of paper mode. Chernoff's factor is for Laplace noise; the exact quantile of Gaussian noise needs none.
-pub(super) const WAYS: [Way; 6] = [
+const WAYS: [Way; 6] = [
     Way::Output,
     Way::ProjectedOutput,
     Way::TwoVertices,
@@ -21,11 +20,17 @@ pub(super) const WAYS: [Way; 6] = [
 ];
 
 /// The ways of certified mode.
-pub(super) const CERTIFIED: [(Way, &str); 3] = [
+const CERTIFIED: [(Way, &str); 3] = [
     (Way::Output, "shaped"),
     (Way::ProjectedOutput, "shaped"),
     (Way::Exact, "shaped, exact quantiles"),
 ];
+
+/// The rows of the table.
+pub(super) fn heads() -> Vec<Head> {
+    let certified = CERTIFIED.map(|(way, shape)| Head::certified(way, shape));
+    WAYS.into_iter().map(Head::paper).chain(certified).collect()
+}
 
 /// Solves of an audit's search.
 const SEARCH: usize = 400;
@@ -33,25 +38,33 @@ const SEARCH: usize = 400;
 /// The records of one seed.
 pub(super) struct Cell<'a> {
     settings: &'a Settings,
-    seed: u64,
-    batch: &'a Batch<'a>,
     data: Synthetic,
-    model: Regression,
     map: GeneralMap,
-    solver: solve::Settings,
+    trial: Trial<'a>,
 }
 
 impl<'a> Cell<'a> {
     pub(super) fn new(settings: &'a Settings, seed: u64, batch: &'a Batch<'a>) -> Result<Self> {
         let data = Synthetic::new(settings, seed);
+        let model = data.model(settings.ridge)?;
         Ok(Cell {
-            model: data.model(settings.ridge)?,
             map: data.map(settings.ridge)?,
-            solver: solve::Settings::default().with_cancel(batch.cancel_flag().clone()),
+            trial: Trial {
+                squared: model.clone(),
+                model,
+                responses: data.y.clone(),
+                epsilon: settings.epsilon,
+                delta: settings.certified_delta,
+                // The height of an ellipse; x is public.
+                range: 2.0 * HALF_AXES.1,
+                eta: settings.eta,
+                draws: settings.draws,
+                seed,
+                solver: solve::Settings::default().with_cancel(batch.cancel_flag().clone()),
+                batch,
+            },
             data,
             settings,
-            seed,
-            batch,
         })
     }
 
@@ -61,18 +74,15 @@ impl<'a> Cell<'a> {
     }
 
     pub(super) fn entries(&self) -> Result<Vec<Entry>> {
-        let (fan, task) = (self.fan(), self.task()?);
-        let mut entries = task.entries(&WAYS, &fan, Some(SEARCH))?;
-        let (plan, plain) = (self.certified()?, task.plain()?);
-        for (way, _) in CERTIFIED {
-            entries.push(Entry::certified(&plan, way, &plain, &fan)?);
-        }
+        let task = self.task()?;
+        let mut entries = task.entries(&WAYS, Some(SEARCH))?;
+        entries.extend(self.trial.certified_entries(&CERTIFIED, &task.plain()?)?);
         Ok(entries)
     }
 
-    fn fan(&self) -> Fan<'_> {
-        let draws = (self.settings.draws, self.seed);
-        Fan::new(&self.model, &self.data.y, draws, &self.solver)
+    pub(super) fn fans(&self) -> Result<Vec<CurveFan>> {
+        let (ways, ends) = ([Way::Output, Way::Exact], (0.0, LARGEST_X));
+        self.trial.fans(&self.task()?, &ways, &[Way::Exact], ends)
     }
 
     fn task(&self) -> Result<Task<'_>> {
@@ -80,7 +90,7 @@ impl<'a> Cell<'a> {
         // Discs of radius 1, in units of the half axes. The paper draws the radius uniformly, we draw the place uniformly.
         let radii = vec![1.0; self.data.x.len()];
         Task::new(Given {
-            model: &self.model,
+            trial: &self.trial,
             map: Box::new(&self.map),
             universe: Universe::discs(theta.clone(), radii, 2)?,
             theta,
@@ -91,42 +101,6 @@ impl<'a> Cell<'a> {
             },
             // The metric Φ'Φ would be private here.
             metric: Metric::Euclidean,
-            eta: self.settings.eta,
-            seed: self.seed,
-            solver: &self.solver,
-            batch: self.batch,
         })
-    }
-
-    /// One response moves by the height of its ellipse; x is public.
-    fn certified(&self) -> Result<Plan<'_>> {
-        let settings = self.settings;
-        let ask = self
-            .model
-            .ask()
-            .adjacency(Adjacency::one_entry(2.0 * HALF_AXES.1))
-            .privacy(Privacy::gaussian(
-                settings.epsilon,
-                settings.certified_delta,
-            ))
-            .feasible(1.0 - settings.eta)
-            .settings(self.solver.clone());
-        Plan::new(&self.model, ask)
-    }
-
-    pub(super) fn fans(&self) -> Result<Vec<CurveFan>> {
-        let (fan, task, ends) = (self.fan(), self.task()?, (0.0, LARGEST_X));
-        let plain = task.plain()?;
-        let mut fans = Vec::new();
-        for way in [Way::Output, Way::Exact] {
-            let mean = task.mean(way)?.weights;
-            fans.push(fan.curves(way.name(), way, (&mean, &plain), &task.noise(), ends)?);
-        }
-        let plan = self.certified()?;
-        let answer = plan.released().at(&self.data.y)?.answer;
-        let title = "certified: program, shaped".to_string();
-        let (means, noise) = ((&answer[..], &plain[..]), Noise::of(&plan));
-        fans.push(fan.curves(title, Way::Exact, means, &noise, ends)?);
-        Ok(fans)
     }
 }

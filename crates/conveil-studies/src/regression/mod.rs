@@ -3,86 +3,69 @@
 //! *Paper mode*: every record moves in an ellipse around its private place, x and y alike; Gaussian noise with the
 //! classic scale for the largest movement of the weights without noise. *Certified mode* stands beside it: x public, one
 //! response moves by as much as its ellipse is high, strong convexity, noise shaped by the curvature (M8c). Everything
-//! is a distribution over seeds: the paper's figures hang on single draws (M14).
+//! is a distribution over seeds: the paper's figures depend on single draws (M14).
 
 mod cell;
-mod entry;
-mod fan;
-mod figure;
-mod spread;
 mod synthetic;
-mod table;
-mod task;
-mod way;
 
-pub use spread::Spread;
-pub use way::Way;
-
-pub(crate) use entry::{Entry, Seeds};
-pub(crate) use fan::{Fan, Judged, Metric, Noise};
-pub(crate) use figure::{Curve, CurveFan, fan_panel};
-pub(crate) use task::{Given, Task};
-
+use clap::Args;
 use conveil::solve::Batch;
 use conveil::{Error, Result};
 use serde::Serialize;
 
-use crate::sense::{self, positive};
-
-/// γ of the paper's sampled pairs: its 0.5 is a slip, as S = 199 shows (M14).
-pub(crate) const GAMMA: f64 = 0.05;
-
-/// β of its sampled pairs and boxes.
-pub(crate) const BETA: f64 = 0.1;
+use crate::fitting::{CurveFan, Head, Seeds, Way};
+pub use crate::fitting::{Fit, Spread};
+use crate::plot::{Axis, Colour, Figure, Panel, Series, Shape};
+use crate::settings::{below_half, check_eta, check_positive, count, defaults, positive};
+use crate::study::{self, Column, Failure, Study, apart, each, left, percent_of, right, rounded};
 
 /// What to compute.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Args, Serialize)]
 pub struct Settings {
-    /// Records.
+    /// How many records
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = count::<usize>(2..=100_000))]
     pub records: usize,
-    /// The standard deviation of the disturbance.
+    /// The standard deviation of the disturbance
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = positive, default_value = "15")]
     pub disturbance: f64,
-    /// ε, in both modes.
+    /// The privacy parameter ε
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = positive, default_value = "1")]
     pub epsilon: f64,
-    /// δ of paper mode.
+    /// δ of paper mode
+    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = below_half, default_value = "0.01")]
     pub delta: f64,
-    /// δ of certified mode.
+    /// δ of the certified mode
+    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = below_half, default_value = "0.00001")]
     pub certified_delta: f64,
-    /// η: how often a condition may break.
+    /// The probability of a model that breaks a condition, below 0.5
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = below_half, default_value = "0.03")]
     pub eta: f64,
-    /// λ.
+    /// The ridge λ
+    #[arg(long, value_name = "L", allow_hyphen_values = true, value_parser = positive, default_value = "0.001")]
     pub ridge: f64,
-    /// How many seeds.
+    /// How many seeds: records, conditions, sampled pairs and noise change with each
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = count::<u64>(1..=10_000))]
     pub seeds: u64,
-    /// The first one.
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Draws of the noise for each seed.
+    /// How many draws of the noise for each seed
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = count::<u64>(1..=1_000_000))]
     pub draws: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            records: 100,
-            disturbance: 15.0,
-            epsilon: 1.0,
-            delta: 0.01,
-            certified_delta: 1e-5,
-            eta: 0.03,
-            ridge: 1e-3,
-            seeds: 20,
-            seed: 1,
-            draws: 500,
-        }
+        defaults()
     }
 }
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        positive("ε", self.epsilon)?;
-        positive("the ridge", self.ridge)?;
-        positive("the disturbance", self.disturbance)?;
-        sense::eta(self.eta)?;
+        check_positive("ε", self.epsilon)?;
+        check_positive("the ridge", self.ridge)?;
+        check_positive("the disturbance", self.disturbance)?;
+        check_eta(self.eta)?;
         if self.records < 2 || self.seeds == 0 || self.draws == 0 {
             return Err(Error::Input(
                 "at least two records, one seed and one draw are needed".into(),
@@ -95,22 +78,9 @@ impl Settings {
 /// One way, over all seeds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// output, projected output, program.
-    pub strategy: &'static str,
-    /// How the condition is kept, or how the noise is shaped.
-    pub method: Option<&'static str>,
-    /// `paper` or `certified`.
-    pub mode: &'static str,
-    /// ok, or what went wrong in how many seeds.
-    pub status: String,
-    /// ‖y − Φw‖ + λ‖w‖ of the weights without noise, mean over seeds.
-    pub non_private_loss: f64,
-    /// The same with noise: means over draws, as a distribution over seeds.
-    pub loss: Option<Spread>,
-    /// √E‖y − Φw‖², exact by seed.
-    pub root_mean_square_loss: Option<Spread>,
-    /// The share of draws that break a condition, in percent.
-    pub infeasible_percent: Option<Spread>,
+    /// What it is, and what it costs.
+    #[serde(flatten)]
+    pub fit: Fit,
     /// Δ over seeds.
     pub sensitivity: Option<Spread>,
     /// Draws for each seed.
@@ -125,46 +95,156 @@ pub struct Row {
     pub paper_infeasible_percent: Option<f64>,
 }
 
-/// The table.
-#[derive(Clone, Debug, Serialize)]
-pub struct Table {
-    /// `regression`.
-    pub study: &'static str,
-    /// What was computed.
-    pub settings: Settings,
-    /// Paper mode, then certified mode.
-    pub rows: Vec<Row>,
-    /// The records of the first seed.
-    #[serde(skip)]
-    pub(crate) records: Vec<(f64, f64)>,
-    /// Its fans.
-    #[serde(skip)]
-    pub(crate) fans: Vec<CurveFan>,
-}
+/// The table: paper mode, then certified mode.
+pub type Table = study::Table<Settings>;
 
 impl Table {
     /// The row of a mode, strategy and method.
     pub fn row(&self, mode: &str, strategy: &str, method: Option<&str>) -> Option<&Row> {
-        self.rows
-            .iter()
-            .find(|r| r.mode == mode && r.strategy == strategy && r.method == method)
+        let is_it = |f: &Fit| f.mode == mode && f.strategy == strategy && f.method == method;
+        self.rows.iter().find(|row| is_it(&row.fit))
     }
 }
 
-/// Runs the study: seeds in parallel; the batch's progress counts them.
+/// Runs the study: seeds in parallel.
 pub fn run(settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
     settings.validate()?;
-    let inner = Batch::new().cancel(batch.cancel_flag().clone());
-    let seeds = batch.run(settings.seeds as usize, |k| {
-        cell::Cell::new(settings, settings.seed.wrapping_add(k as u64), &inner)?.entries()
+    let seeds: Vec<u64> = (0..settings.seeds).collect();
+    let seeds = each(&seeds, batch, |k, inner| {
+        cell::Cell::new(settings, settings.seed.wrapping_add(*k), inner)?.entries()
     })?;
-    let seeds = seeds.into_iter().collect::<Result<Vec<_>>>()?;
+    let heads = cell::heads().into_iter().enumerate();
+    let rows = heads.map(|(i, head)| {
+        let seeds = Seeds(seeds.iter().map(|seed| &seed[i]).collect());
+        row(&head, &seeds, settings)
+    });
+    let inner = Batch::new().cancel(batch.cancel_flag().clone());
     let first = cell::Cell::new(settings, settings.seed, &inner)?;
     Ok(Table {
-        study: "regression",
-        settings: settings.clone(),
-        rows: table::rows(&seeds, settings),
-        records: first.records(),
-        fans: first.fans()?,
+        pictures: Pictures {
+            records: first.records(),
+            fans: first.fans()?,
+        },
+        ..Table::new(settings, rows.collect())
     })
+}
+
+/// What the paper prints: Δ₂, and the infeasibility of output and program.
+const PAPER: (f64, f64, f64) = (0.46, 9.8, 1.3);
+
+fn row(head: &Head, seeds: &Seeds<'_>, settings: &Settings) -> Row {
+    let all = || seeds.0.iter();
+    let is_paper = head.mode == "paper";
+    Row {
+        fit: seeds.fit(head),
+        sensitivity: Spread::of(all().map(|e| e.sensitivity).collect()),
+        draws: settings.draws,
+        claimed_epsilon: settings.epsilon,
+        audited_epsilon: Spread::of(all().filter_map(|e| e.audited_epsilon).collect()),
+        paper_sensitivity: is_paper.then_some(PAPER.0),
+        paper_infeasible_percent: match head.way {
+            Way::Output if is_paper => Some(PAPER.1),
+            Way::TwoVertices if is_paper => Some(PAPER.2),
+            _ => None,
+        },
+    }
+}
+
+/// The first seed.
+#[derive(Clone, Debug, Default)]
+pub struct Pictures {
+    records: Vec<(f64, f64)>,
+    fans: Vec<CurveFan>,
+}
+
+impl Study for Settings {
+    const NAME: &'static str = "regression";
+    const ABOUT: &'static str =
+        "Section 4.3.1: a private regression that must increase, over seeds";
+    const EXAMPLES: &'static str =
+        "Example:\n  conveil study regression --seeds 5 --figure regression.png";
+    type Row = Row;
+    type Pictures = Pictures;
+
+    fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
+        Ok(run(self, batch)?)
+    }
+
+    fn headline(table: &Table) -> String {
+        let settings = &table.settings;
+        format!(
+            "y = x + ½(x − 5)³ on {} records, increasing at 1 and 9; ε = {}, η = {}%, {} seeds of {} draws",
+            settings.records,
+            settings.epsilon,
+            percent_of(settings.eta),
+            settings.seeds,
+            settings.draws
+        )
+    }
+
+    fn groups() -> String {
+        let (loss, infeasible) = ("loss", "infeasible in %");
+        format!("{:52}{loss:^16} {infeasible:^26} {:8} {:>8}\n", "", "", "ε")
+    }
+
+    fn columns() -> Vec<Column<Row>> {
+        vec![
+            left("mode", 10, |r| r.fit.mode.into()),
+            left("way", 38, |r| r.fit.name()),
+            right("mean", 8, |r| rounded(r.fit.loss.map(|s| s.mean), 2)),
+            right("std", 7, |r| rounded(r.fit.loss.map(|s| s.std), 2)),
+            right("median", 8, |r| {
+                rounded(r.fit.infeasible_percent.map(|s| s.median), 2)
+            }),
+            right("most", 8, |r| {
+                rounded(r.fit.infeasible_percent.map(|s| s.max), 2)
+            }),
+            right("paper", 8, |r| rounded(r.paper_infeasible_percent, 2)),
+            right("Δ", 8, |r| rounded(r.sensitivity.map(|s| s.mean), 2)),
+            right("audited", 8, |r| {
+                rounded(r.audited_epsilon.map(|s| s.mean), 2)
+            }),
+            apart("status", 0, |r| r.fit.status.clone()),
+        ]
+    }
+
+    fn before(row: &Row, last: Option<&Row>) -> String {
+        match last {
+            None => format!(
+                "{:13}{:<38} {:>8.2}\n",
+                "", "without noise", row.fit.non_private_loss
+            ),
+            Some(_) => String::new(),
+        }
+    }
+
+    fn legend(table: &Table) -> String {
+        let settings = &table.settings;
+        format!(
+            "loss: ‖y − Φw‖ + λ‖w‖. Paper mode: δ = {}, noise for the weights without noise while x and y of all records move\naround the private ones; the audited ε is what the released map loses there. Certified mode: x is public, one y\nmoves by 16 at δ = {}, by strong convexity (M8c).\n",
+            settings.delta, settings.certified_delta
+        )
+    }
+
+    /// The records with the model without noise, then noisy models: valid ones green, others red.
+    fn figure(table: &Table) -> Figure {
+        let Pictures { records, fans } = &table.pictures;
+        let title = format!(
+            "Private regression that must increase, ε = {}, η = {}%",
+            table.settings.epsilon,
+            percent_of(table.settings.eta)
+        );
+        let panel = |title: &str| {
+            let x = Axis::linear("x").range(0.0, 10.0);
+            Panel::new(title, x, Axis::linear("y").range(-120.0, 120.0))
+        };
+        let points = Series::points(Colour::Sky, Shape::Disc, records.clone());
+        let mut first = panel("records and the model without noise").with(points.label("records"));
+        if let Some(fan) = fans.first() {
+            first = fan.baseline_in(first);
+        }
+        let figure = Figure::new(title).columns(2).panel_size(360.0, 230.0);
+        let panels = fans.iter().map(|fan| fan.drawn_in(panel(&fan.title)));
+        panels.fold(figure.panel(first), Figure::panel)
+    }
 }

@@ -8,7 +8,7 @@ use conveil::solve::Batch;
 use conveil::{Error, Result};
 
 use super::{BEST_OUTPUT, Mode, Row, Settings, points};
-use crate::machine::{Claim, Machine, Perturbed, Records, is_local};
+use crate::learning::{Claim, Machine, Perturbed, Records, is_local};
 use crate::paper;
 
 /// The world that stands for public data of the same law.
@@ -50,7 +50,7 @@ impl<'a> Cell<'a> {
         };
         Ok(Cell {
             settings,
-            machine: Machine::new((mode, lambda), &records, around, claim, batch)?,
+            machine: Machine::new(mode, lambda, &records, around, claim, batch)?,
         })
     }
 
@@ -155,19 +155,12 @@ impl<'a> Cell<'a> {
             strategy,
             lambda,
             status: "ok".into(),
-            accuracy_mean: None,
-            accuracy_std: None,
             majority: 100.0 * self.machine.test.majority(),
-            weights: None,
-            sensitivity: None,
-            scale: None,
-            noise_ratio: None,
-            claimed_epsilon: None,
-            audited: None,
             paper_accuracy: match mode {
                 Mode::Paper => paper::section_421(lambda, strategy),
                 _ => None,
             },
+            ..Row::default()
         }
     }
 }

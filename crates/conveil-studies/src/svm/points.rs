@@ -3,7 +3,7 @@
 use conveil::noise::Sampler;
 
 use super::Settings;
-use crate::hyperplane::Examples;
+use crate::learning::Examples;
 
 /// Where the class of +1 lies, and that of −1.
 const CENTRES: (f64, f64) = (1.0, 3.0);

@@ -1,8 +1,7 @@
 //! One turbine at one seed: every variation and way in paper mode, then certified mode.
 
-use conveil::ask::{Adjacency, Ask, Privacy, Request, Universe};
+use conveil::ask::{Privacy, Universe};
 use conveil::noise::Sampler;
-use conveil::plan::Plan;
 use conveil::program::{AffineMap, DataMap, Location, Parameter};
 use conveil::solve::{self, Batch, solve_checked};
 use conveil::{Error, Result};
@@ -10,10 +9,10 @@ use conveil_models::regression::{Loss, Regression};
 use conveil_models::wind::PowerCurve;
 
 use super::{Settings, Variation};
-use crate::regression::{CurveFan, Entry, Fan, Given, Metric, Noise, Task, Way};
+use crate::fitting::{CurveFan, Entry, Given, Head, ISOTROPIC, Metric, Task, Trial, Way};
 
 /// The ways of paper mode, in the order of the table.
-pub(super) const WAYS: [Way; 7] = [
+const WAYS: [Way; 7] = [
     Way::Output,
     Way::ProjectedOutput,
     Way::TwoVertices,
@@ -24,12 +23,20 @@ pub(super) const WAYS: [Way; 7] = [
 ];
 
 /// The ways of certified mode: isotropic noise, then shaped noise.
-pub(super) const CERTIFIED: [(Way, &str); 4] = [
-    (Way::Output, "isotropic"),
+const CERTIFIED: [(Way, &str); 4] = [
+    (Way::Output, ISOTROPIC),
     (Way::Output, "shaped"),
     (Way::ProjectedOutput, "shaped"),
     (Way::Exact, "shaped, exact quantiles"),
 ];
+
+/// The rows of a turbine: a variation in percent, none in certified mode, and a way.
+pub(super) fn heads(settings: &Settings) -> Vec<(Option<f64>, Head)> {
+    let variations = settings.variations_percent.iter();
+    let paper = variations.flat_map(|v| WAYS.map(|way| (Some(*v), Head::paper(way))));
+    let certified = CERTIFIED.map(|(way, shape)| (None, Head::certified(way, shape)));
+    paper.chain(certified).collect()
+}
 
 /// The speeds between which the curve must increase, in m/s.
 const RISING: (f64, f64) = (3.0, 10.0);
@@ -46,15 +53,9 @@ const SEARCH: usize = 300;
 /// A turbine's records at one seed.
 pub(super) struct Cell<'a> {
     settings: &'a Settings,
-    seed: u64,
     audited: bool,
-    batch: &'a Batch<'a>,
     speeds: Vec<f64>,
-    powers: Vec<f64>,
-    model: Regression,
-    /// Squared loss whatever is minimised: what certificates are about.
-    squared: Regression,
-    solver: solve::Settings,
+    trial: Trial<'a>,
 }
 
 impl<'a> Cell<'a> {
@@ -78,80 +79,62 @@ impl<'a> Cell<'a> {
             false => Loss::Squared,
         };
         Ok(Cell {
-            model: builder.clone().loss(loss).build()?,
-            squared: builder.build()?,
-            speeds: records.speeds,
-            powers: records.powers,
-            solver: solve::Settings::default().with_cancel(batch.cancel_flag().clone()),
             settings,
-            seed,
             audited,
-            batch,
+            trial: Trial {
+                model: builder.clone().loss(loss).build()?,
+                squared: builder.build()?,
+                responses: records.powers,
+                epsilon: settings.epsilon,
+                delta: settings.delta,
+                range: RANGE,
+                eta: settings.eta,
+                draws: settings.draws,
+                seed,
+                solver: solve::Settings::default().with_cancel(batch.cancel_flag().clone()),
+                batch,
+            },
+            speeds: records.speeds,
         })
     }
 
     /// Every variation and way, then the certified ones.
     pub(super) fn entries(&self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        let (fan, search) = (self.fan(&self.model), self.audited.then_some(SEARCH));
         for percent in &self.settings.variations_percent {
-            entries.extend(self.task(*percent)?.entries(&WAYS, &fan, search)?);
+            let search = self.audited.then_some(SEARCH);
+            entries.extend(self.task(*percent)?.entries(&WAYS, search)?);
         }
-        let fan = self.fan(&self.squared);
-        let plain = solve_checked(&self.squared.at(&self.powers)?, &self.solver)?.x;
-        for (way, shape) in CERTIFIED {
-            let plan = self.certified(shape)?;
-            entries.push(Entry::certified(&plan, way, &plain, &fan)?);
-        }
+        let Trial {
+            squared,
+            responses,
+            solver,
+            ..
+        } = &self.trial;
+        let plain = solve_checked(&squared.at(responses)?, solver)?.x;
+        entries.extend(self.trial.certified_entries(&CERTIFIED, &plain)?);
         Ok(entries)
-    }
-
-    fn fan<'c>(&'c self, model: &'c Regression) -> Fan<'c> {
-        let draws = (self.settings.draws, self.seed);
-        Fan::new(model, &self.powers, draws, &self.solver)
     }
 
     /// A variation around the private powers; what is private is one factor for all of them, or the powers themselves.
     fn task(&self, percent: f64) -> Result<Task<'_>> {
         let share = percent / 100.0;
+        let (model, powers) = (&self.trial.model, &self.trial.responses);
         let (map, theta, widths): (Box<dyn DataMap>, _, _) = match self.settings.variation {
-            Variation::Together => {
-                let map = together(&self.model, &self.powers)?;
-                (Box::new(map), vec![1.0], vec![share])
-            }
+            Variation::Together => (Box::new(together(model, powers)?), vec![1.0], vec![share]),
             Variation::Apart => {
-                let widths = self.powers.iter().map(|y| share * y).collect();
-                (Box::new(&self.model), self.powers.clone(), widths)
+                let widths = powers.iter().map(|y| share * y).collect();
+                (Box::new(model), powers.clone(), widths)
             }
         };
         Task::new(Given {
-            model: &self.model,
+            trial: &self.trial,
             map,
             universe: Universe::around(theta.clone(), widths)?,
             theta,
             privacy: Privacy::laplace(self.settings.epsilon),
             metric: Metric::Curvature,
-            eta: self.settings.eta,
-            seed: self.seed,
-            solver: &self.solver,
-            batch: self.batch,
         })
-    }
-
-    /// One record of range 1, by strong convexity.
-    fn certified(&self, shape: &str) -> Result<Plan<'_>> {
-        let ask = match shape {
-            "isotropic" => Ask::new(self.squared.query()),
-            _ => self.squared.ask(),
-        };
-        let (epsilon, delta) = (self.settings.epsilon, self.settings.delta);
-        let ask = ask
-            .sensitivity(Request::strong_convexity())
-            .adjacency(Adjacency::one_entry(RANGE))
-            .privacy(Privacy::gaussian(epsilon, delta))
-            .feasible(1.0 - self.settings.eta)
-            .settings(self.solver.clone());
-        Plan::new(&self.squared, ask)
     }
 
     /// The fans of the figure, at the largest variation.
@@ -160,28 +143,17 @@ impl<'a> Cell<'a> {
         let Some(percent) = largest.copied().max_by(f64::total_cmp) else {
             return Ok(Vec::new());
         };
-        let (fan, task) = (self.fan(&self.model), self.task(percent)?);
-        let ends = (self.speeds[0], self.speeds[self.speeds.len() - 1]);
-        let plain = task.plain()?;
-        let mut fans = Vec::new();
-        for way in [
+        let ways = [
             Way::Output,
             Way::ProjectedOutput,
             Way::TwoVertices,
             Way::Exact,
-        ] {
-            let mean = task.mean(way)?.weights;
-            let title = format!("{}, ±{percent}%", way.name());
-            fans.push(fan.curves(title, way, (&mean, &plain), &task.noise(), ends)?);
-        }
-        let plan = self.certified("shaped")?;
-        let answer = plan.released().at(&self.powers)?.answer;
-        for (way, mean, title) in [
-            (Way::Output, &plain, "certified: output, shaped"),
-            (Way::Exact, &answer, "certified: program, shaped"),
-        ] {
-            let (means, noise) = ((&mean[..], &plain[..]), Noise::of(&plan));
-            fans.push(fan.curves(title.into(), way, means, &noise, ends)?);
+        ];
+        let (task, certified) = (self.task(percent)?, [Way::Output, Way::Exact]);
+        let ends = (self.speeds[0], self.speeds[self.speeds.len() - 1]);
+        let mut fans = self.trial.fans(&task, &ways, &certified, ends)?;
+        for fan in &mut fans[..ways.len()] {
+            fan.title += &format!(", ±{percent}%");
         }
         Ok(fans)
     }
@@ -209,10 +181,11 @@ fn together(model: &Regression, responses: &[f64]) -> Result<AffineMap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::regression::{BETA, GAMMA};
-    use conveil::ask::{MapKind, SampleSize, Sampled};
+    use crate::fitting::{BETA, GAMMA};
+    use conveil::ask::{Adjacency, Ask, MapKind, Request, SampleSize, Sampled};
+    use conveil::plan::Plan;
 
-    /// Algorithm 1 here is the engine's own in paper mode, pair by pair.
+    /// Algorithm 1 here is that of the engine in paper mode, pair by pair.
     #[test]
     fn the_sensitivity_is_that_of_the_engines_paper_mode() {
         let curve = PowerCurve::builtin("N100/2500").unwrap();
@@ -224,8 +197,8 @@ mod tests {
             let batch = Batch::new();
             let cell = Cell::new(&curve, &settings, 3, false, &batch).unwrap();
             let task = cell.task(2.5).unwrap();
-            let (own, given) = (task.sensitivity, &task.given);
-            let ask = Ask::new(cell.model.query())
+            let (ours, given) = (task.sensitivity, &task.given);
+            let ask = Ask::new(cell.trial.model.query())
                 .adjacency(Adjacency::Universe)
                 .privacy(Privacy::laplace(1.0))
                 .sensitivity(Request::Sampled(Sampled {
@@ -238,7 +211,7 @@ mod tests {
                 }));
             let plan = Plan::paper_mode(&*given.map, ask, &given.theta).unwrap();
             let engine = plan.guarantee().sensitivity();
-            assert!((own - engine).abs() <= 1e-9 * engine, "{own} {engine}");
+            assert!((ours - engine).abs() <= 1e-9 * engine, "{ours} {engine}");
         }
     }
 
@@ -252,7 +225,7 @@ mod tests {
         let task = cell.task(2.5).unwrap();
         let at = |factor: f64| {
             let program = task.given.map.at(&[factor]).unwrap();
-            solve_checked(&program, &cell.solver).unwrap().x
+            solve_checked(&program, &cell.trial.solver).unwrap().x
         };
         let (one, more) = (at(task.given.theta[0]), at(1.025));
         for (a, b) in one.iter().zip(&more) {

@@ -1,45 +1,42 @@
-//! Records of the user's own for `study classifier`: features, labels in numbers or words, public bounds from flags.
+//! Records of the user: features, labels in numbers or words, public bounds from flags.
 
-use std::io::BufReader;
+use std::io::BufRead;
 use std::path::Path;
 
+use conveil_models::files;
 use conveil_models::records::{Code, Coded, Records};
-use conveil_studies::classifier::{Examples, Source};
 use conveil_text::spelling::quoted;
 
-use crate::failure::Failure;
-use conveil_models::files::{Limited, records_of};
+use super::{Settings, Source};
+use crate::learning::Examples;
+use crate::study::Failure;
 
-/// The user's records: all columns but the label's are features.
-pub(crate) fn own(
-    train: &Path,
-    test: &Path,
-    label: Option<&str>,
-    words: Option<Words>,
-    bounds: &[Bound],
-) -> Result<Source, Failure> {
+/// The records of two files: all columns but the label's are features.
+pub(super) fn read(train: &Path, test: &Path, settings: &Settings) -> Result<Source, Failure> {
+    let words = match (&settings.positive, &settings.negative) {
+        (Some(positive), Some(negative)) => Some(Words::new(positive, negative)?),
+        _ => None,
+    };
     let name = train.display().to_string();
     let names = Records::header(&name, opened(train)?)?;
-    let label = match label {
-        Some(label) if names.iter().any(|n| n == label) => label.to_string(),
-        Some(label) => {
-            return Err(Failure::input(format!(
-                "{name}: there is no column `{label}`"
-            )));
+    let label = match &settings.label {
+        Some(label) if !names.contains(label) => {
+            return bad(format!("{name}: there is no column `{label}`"));
         }
+        Some(label) => label.clone(),
         None => names.last().cloned().unwrap_or_default(),
     };
-    let features: Vec<String> = names.iter().filter(|n| **n != label).cloned().collect();
+    let features: Vec<String> = names.into_iter().filter(|n| *n != label).collect();
     if features.is_empty() {
-        return Err(Failure::input(format!(
+        return bad(format!(
             "{name}: the label `{label}` is the only column: there are no features"
-        )));
+        ));
     }
-    let bounds = bounds_of(&name, &features, bounds)?;
+    let bounds = bounds_of(&name, &features, &settings.bounds)?;
     let training = labelled(train, &features, &label, words.as_ref())?;
     let classes = two_values(&name, &label, words.as_ref(), &training)?;
     let testing = labelled(test, &features, &label, words.as_ref())?;
-    Ok(Source::Own {
+    Ok(Source::Records {
         training: examples(&name, training, classes)?,
         test: examples(&test.display().to_string(), testing, classes)?,
         name: train
@@ -50,23 +47,28 @@ pub(crate) fn own(
     })
 }
 
-fn opened(path: &Path) -> Result<BufReader<Limited>, Failure> {
-    records_of(path).map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))
+fn bad<T>(message: String) -> Result<T, Failure> {
+    Err(Failure::Input(message))
+}
+
+fn opened(path: &Path) -> Result<impl BufRead, Failure> {
+    files::records_of(path)
+        .map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))
 }
 
 /// Labels in words.
-pub(crate) struct Words {
+struct Words {
     positive: String,
     negative: String,
 }
 
 impl Words {
-    pub(crate) fn new(positive: &str, negative: &str) -> Result<Self, Failure> {
+    fn new(positive: &str, negative: &str) -> Result<Self, Failure> {
         if is_same(positive.trim(), negative.trim()) {
-            return Err(Failure::input(format!(
+            return bad(format!(
                 "--positive and --negative must differ, found {} for both",
                 quoted(positive)
-            )));
+            ));
         }
         Ok(Words {
             positive: positive.trim().into(),
@@ -171,13 +173,16 @@ fn labelled(
 
 /// Public bounds of a feature.
 #[derive(Debug, Clone)]
-pub(crate) struct Bound {
-    name: String,
-    low: f64,
-    high: f64,
+pub struct Bound {
+    /// The feature.
+    pub name: String,
+    /// Its least value.
+    pub low: f64,
+    /// Its largest value.
+    pub high: f64,
 }
 
-pub(crate) fn bound(text: &str) -> Result<Bound, String> {
+pub(super) fn bound(text: &str) -> Result<Bound, String> {
     let parts = text.rsplit_once('=');
     let ends = parts.and_then(|(_, ends)| ends.split_once(':'));
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
@@ -205,17 +210,14 @@ fn bounds_of(
 ) -> Result<Option<Vec<(f64, f64)>>, Failure> {
     for (i, bound) in bounds.iter().enumerate() {
         if !features.contains(&bound.name) {
-            return Err(Failure::input(format!(
+            return bad(format!(
                 "{name}: --bound names `{}`, which is no feature\n  help: the features are all columns but the label's: {}",
                 bound.name,
                 features.join(", ")
-            )));
+            ));
         }
         if bounds[..i].iter().any(|other| other.name == bound.name) {
-            return Err(Failure::input(format!(
-                "--bound names `{}` twice",
-                bound.name
-            )));
+            return bad(format!("--bound names `{}` twice", bound.name));
         }
     }
     if bounds.is_empty() {
@@ -224,7 +226,7 @@ fn bounds_of(
     let of = |feature: &String| {
         let found = bounds.iter().find(|bound| bound.name == *feature);
         found.map(|b| (b.low, b.high)).ok_or_else(|| {
-            Failure::input(format!(
+            Failure::Input(format!(
                 "{name}: `{feature}` has no public bounds\n  help: --bound {feature}=LOW:HIGH, for every feature or for none"
             ))
         })
@@ -250,26 +252,26 @@ fn two_values(
                 Some(words) if only > 0.0 => quoted(&words.positive),
                 Some(words) => quoted(&words.negative),
             };
-            Err(Failure::input(format!(
+            bad(format!(
                 "{name}: the label `{label}` is {only} in every record: there is nothing to tell apart"
-            )))
+            ))
         }
-        _ => Err(Failure::input(format!(
+        _ => bad(format!(
             "{name}: the label `{label}` has {} values, expected two\n  help: --label COLUMN names another column",
             values.len()
-        ))),
+        )),
     }
 }
 
 fn examples(name: &str, records: Table, (low, high): (f64, f64)) -> Result<Examples, Failure> {
     let other = |label: &f64| *label != low && *label != high;
     if let Some(i) = records.labels.iter().position(other) {
-        return Err(Failure::input(format!(
+        return bad(format!(
             "{name}: record {} (line {}) has the label {}, the training records have {low} and {high}",
             i + 1,
             records.first_line + i,
             records.labels[i]
-        )));
+        ));
     }
     Ok(Examples {
         labels: records.labels.iter().map(|label| *label == high).collect(),

@@ -2,6 +2,7 @@
 //!
 //! Studies bring the records, and where neighbours of them lie.
 
+use clap::ValueEnum;
 use conveil::ask::{
     Adjacency, Ask, Bound, MapKind, Privacy, Request, SampleSize, Sampled, Universe,
 };
@@ -16,7 +17,7 @@ use conveil::{Error, Result};
 use conveil_models::svm::{Accuracy, Feature, Intercept, Labels, Svm};
 use serde::Serialize;
 
-use crate::hyperplane::{Audited, Examples, Nominal};
+use super::hyperplane::{Audited, Examples, Nominal};
 
 /// Where a private dataset lies inside its public universe.
 const MEMBER: u64 = 9 << 40;
@@ -28,14 +29,15 @@ const FRESH: u64 = 0xF4E5_0000_0000_0000;
 const TOLERANCE: f64 = 1e-6;
 
 /// The basis of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The paper's: the map without noise moves this little around the private data.
+    /// The map without noise around the private data, as published
+    #[default]
     Paper,
-    /// Sampled pairs of the released map around public points.
+    /// Sampled pairs of the released map around public data
     Calibrated,
-    /// The certificate for regularised empirical risk.
+    /// The certificate for regularised empirical risk
     Certified,
 }
 
@@ -50,7 +52,7 @@ impl Mode {
     }
 }
 
-/// Records in their own units.
+/// Records in the units of the file or network.
 pub(crate) struct Records<'a> {
     pub(crate) features: &'a [String],
     /// Public bounds of the features; paper mode scales by the training records' own range instead.
@@ -101,7 +103,8 @@ pub(crate) struct Perturbed<'p> {
 impl<'a> Machine<'a> {
     /// `around` is the universe around scaled records, for the modes whose claim is about one.
     pub(crate) fn new(
-        (mode, lambda): (Mode, f64),
+        mode: Mode,
+        lambda: f64,
         records: &Records<'_>,
         around: impl FnOnce(Vec<f64>) -> Result<Universe>,
         claim: Claim,
@@ -263,8 +266,8 @@ impl<'a> Machine<'a> {
 
     /// Accuracy under the noise.
     pub(crate) fn accuracy(&self, nominal: &Nominal) -> Result<Accuracy> {
-        let draws = (self.claim.draws, self.claim.seed);
-        nominal.accuracy(&self.svm, &self.test, draws, self.batch)
+        let Claim { draws, seed, .. } = self.claim;
+        nominal.accuracy(&self.svm, &self.test, draws, seed, self.batch)
     }
 
     /// What this many fresh pairs say of the claim, and the largest movement of a search.

@@ -8,12 +8,11 @@ use conveil::noise::{self, Law, Sampler};
 use conveil::plan::Plan;
 use conveil::program::{AffineMap, Cone, DataMap, Location, Parameter, Place, Program};
 use conveil::rule::Shape;
-use conveil::solve::{Batch, Settings, solve_checked};
+use conveil::solve::solve_checked;
 use conveil::{Error, Result};
-use conveil_models::regression::Regression;
 
-use super::entry::{Entry, Found, kept};
-use super::{BETA, Fan, GAMMA, Metric, Noise, Way};
+use super::seeds::{Entry, Found, kept};
+use super::{BETA, GAMMA, Metric, Noise, Trial, Way};
 
 /// The stream of the two vertices.
 const STREAM: u64 = 7 << 40;
@@ -26,7 +25,7 @@ const AUDITED: u64 = 100;
 
 /// What paper mode starts from.
 pub(crate) struct Given<'a> {
-    pub(crate) model: &'a Regression,
+    pub(crate) trial: &'a Trial<'a>,
     pub(crate) map: Box<dyn DataMap + 'a>,
     /// Where datasets may lie.
     pub(crate) universe: Universe,
@@ -35,13 +34,9 @@ pub(crate) struct Given<'a> {
     pub(crate) privacy: Privacy,
     /// Of projections.
     pub(crate) metric: Metric,
-    pub(crate) eta: f64,
-    pub(crate) seed: u64,
-    pub(crate) solver: &'a Settings,
-    pub(crate) batch: &'a Batch<'a>,
 }
 
-/// Weights before noise, and how many conditions hold them back.
+/// Weights before noise, and how many conditions are active there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mean {
     pub(crate) weights: Vec<f64>,
@@ -50,8 +45,8 @@ pub(crate) struct Mean {
 
 impl Given<'_> {
     fn solved(&self, program: &Program) -> Result<Mean> {
-        let mut solution = solve_checked(program, self.solver)?;
-        solution.x.truncate(self.model.weights().len());
+        let mut solution = solve_checked(program, &self.trial.solver)?;
+        solution.x.truncate(self.trial.model.weights().len());
         Ok(Mean {
             active: active_conditions(program, &solution.z),
             weights: solution.x,
@@ -60,11 +55,11 @@ impl Given<'_> {
 
     /// Algorithm 1 on the map without noise.
     fn sensitivity(&self) -> Result<f64> {
-        let pairs = Pairs::new(self.universe.clone(), Adjacency::Universe, self.seed);
+        let pairs = Pairs::new(self.universe.clone(), Adjacency::Universe, self.trial.seed);
         let count = noise::pair_samples_paper(GAMMA, BETA)?;
         let (start, norm) = (Estimate::default(), self.privacy.norm());
         let map = |theta: &[f64]| Ok(self.solved(&self.map.at(theta)?)?.weights);
-        let found = estimate(start, &pairs, count, norm, &map, self.batch)?;
+        let found = estimate(start, &pairs, count, norm, &map, self.trial.batch)?;
         match found.failures.first() {
             None => Ok(found.largest),
             Some((pair, why)) => Err(Error::NotAttainable(format!(
@@ -75,15 +70,15 @@ impl Given<'_> {
 
     /// The paper's plan with this way of keeping the conditions.
     fn plan(&self, way: Way, sensitivity: f64) -> Result<Plan<'_>> {
-        let ask = Ask::new(self.model.query())
+        let ask = Ask::new(self.trial.model.query())
             .adjacency(Adjacency::Universe)
             .privacy(self.privacy)
-            .settings(self.solver.clone())
+            .settings(self.trial.solver.clone())
             .sensitivity(Request::Declared {
                 bound: Bound::Total(sensitivity),
                 reason: REASON.into(),
             })
-            .feasibility(way.feasibility(self.eta, self.seed));
+            .feasibility(way.feasibility(self.trial.eta, self.trial.seed));
         Plan::paper_mode(&*self.map, ask, &self.theta)
     }
 }
@@ -101,7 +96,7 @@ impl<'a> Task<'a> {
         let sensitivity = given.sensitivity()?;
         let law = *given.plan(Way::Exact, sensitivity)?.law();
         Ok(Task {
-            shape: Shape::new(None, given.model.weights().len())?,
+            shape: Shape::new(None, given.trial.model.weights().len())?,
             given,
             sensitivity,
             law,
@@ -141,13 +136,9 @@ impl<'a> Task<'a> {
     }
 
     /// Every way in turn; the exact one is audited by a search of so many solves.
-    pub(crate) fn entries(
-        &self,
-        ways: &[Way],
-        fan: &Fan<'_>,
-        search: Option<usize>,
-    ) -> Result<Vec<Entry>> {
-        let noise = self.noise();
+    pub(crate) fn entries(&self, ways: &[Way], search: Option<usize>) -> Result<Vec<Entry>> {
+        let trial = self.given.trial;
+        let (fan, noise) = (trial.fan(&trial.model), self.noise());
         let non_private_loss = fan.loss(&self.plain()?);
         let entry = |&way: &Way| {
             let found = self.mean(way).and_then(|mean| {
@@ -178,14 +169,14 @@ impl<'a> Task<'a> {
             .climbs(1)
             .solves(solves);
         let plan = self.given.plan(way, self.sensitivity)?;
-        Ok(audit.run(&plan, self.given.batch)?.audited_epsilon)
+        Ok(audit.run(&plan, self.given.trial.batch)?.audited_epsilon)
     }
 
     /// Every condition a'w ≥ 0 as a'(w + l) ≥ 0 and a'(w + u) ≥ 0, for l and u the least and largest of the samples.
     fn at_two_vertices(&self) -> Result<Program> {
-        let k = self.given.model.weights().len();
-        let samples = noise::paper_box_samples(k as u64, self.given.eta, BETA)?;
-        let mut sampler = Sampler::new(self.given.seed, STREAM);
+        let k = self.given.trial.model.weights().len();
+        let samples = noise::paper_box_samples(k as u64, self.given.trial.eta, BETA)?;
+        let mut sampler = Sampler::new(self.given.trial.seed, STREAM);
         let mut ends = vec![(0.0f64, 0.0f64); k];
         for _ in 0..samples {
             for (low, high) in &mut ends {

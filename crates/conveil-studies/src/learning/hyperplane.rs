@@ -7,7 +7,7 @@ use conveil::solve::Batch;
 use conveil_models::svm::{Accuracy, Svm};
 use serde::Serialize;
 
-/// Noise comes from streams of its own, the same for every strategy.
+/// Noise comes from separate streams, the same for every strategy.
 const NOISE: u64 = 5 << 40;
 
 /// Records with labels, true for +1.
@@ -84,7 +84,8 @@ impl Nominal {
         &self,
         svm: &Svm,
         test: &Examples,
-        (draws, seed): (u64, u64),
+        draws: u64,
+        seed: u64,
         batch: &Batch<'_>,
     ) -> Result<Accuracy> {
         let found = batch.run(draws as usize, |i| {
@@ -183,7 +184,7 @@ mod tests {
                 law: Law::laplace(scale).unwrap(),
             };
             let batch = Batch::new();
-            nominal.accuracy(&svm, &test, (4000, 1), &batch).unwrap()
+            nominal.accuracy(&svm, &test, 4000, 1, &batch).unwrap()
         };
         let exact = accuracy(1e-9);
         assert_eq!((exact.mean, exact.std), (100.0, 0.0));

@@ -9,9 +9,10 @@ use conveil::solve::{Settings, solve_checked};
 use conveil::{Error, Result};
 use conveil_models::regression::Regression;
 
-use super::{Curve, CurveFan, Way};
+use super::way::Way;
+use crate::plot::{Colour, Panel, Series};
 
-/// Draws come from streams of their own.
+/// Draws come from separate streams.
 const STREAM: u64 = 5 << 40;
 
 /// A condition counts as broken below this share of the noise's own reach on it.
@@ -74,7 +75,8 @@ impl<'a> Fan<'a> {
     pub(crate) fn new(
         model: &'a Regression,
         responses: &'a [f64],
-        (draws, seed): (u64, u64),
+        draws: u64,
+        seed: u64,
         solver: &'a Settings,
     ) -> Self {
         let mut correlations = vec![0.0; model.weights().len()];
@@ -106,12 +108,17 @@ impl<'a> Fan<'a> {
         self.residual_square(w).sqrt() + self.model.ridge() * dot(w, w).sqrt()
     }
 
-    /// Draw number `index`: the same ζ for every strategy of the same law.
-    fn draw(&self, mean: &[f64], noise: &Noise<'_>, index: u64) -> Vec<f64> {
+    /// Draw number `index`: the same ζ for every way of the same law; projected where the way says so (M13).
+    fn draw(&self, way: Way, mean: &[f64], noise: &Noise<'_>, index: u64) -> Result<Vec<f64>> {
         let mut zeta = vec![0.0; mean.len()];
         Sampler::new(self.seed, STREAM + index).fill(noise.law, &mut zeta);
         let moved = noise.shape.apply(&zeta);
-        mean.iter().zip(&moved).map(|(m, z)| m + z).collect()
+        let w: Vec<f64> = mean.iter().zip(&moved).map(|(m, z)| m + z).collect();
+        match way {
+            // A valid draw is its own projection.
+            Way::ProjectedOutput if !self.is_valid(&w, noise) => self.projected(&w, noise.metric),
+            _ => Ok(w),
+        }
     }
 
     /// Whether weights keep every condition, up to rounding.
@@ -133,62 +140,35 @@ impl<'a> Fan<'a> {
         .fold(0.0, f64::max)
     }
 
-    /// All draws around these weights, projected where the way says so.
+    /// All draws around these weights.
     pub(crate) fn judge(&self, way: Way, mean: &[f64], noise: &Noise<'_>) -> Result<Judged> {
-        match way {
-            Way::ProjectedOutput => self.judge_projected(mean, noise),
-            _ => Ok(self.judge_noisy(mean, noise)),
-        }
-    }
-
-    fn judge_noisy(&self, mean: &[f64], noise: &Noise<'_>) -> Judged {
-        let (mut loss, mut broken) = (0.0, 0u64);
-        for index in 0..self.draws {
-            let w = self.draw(mean, noise, index);
-            loss += self.loss(&w);
-            broken += u64::from(!self.is_valid(&w, noise));
-        }
-        let draws = self.draws.max(1) as f64;
-        // M3: E‖y − Φ(w̄ + Tζ)‖² = ‖y − Φw̄‖² + σ²·tr(T'GT).
-        let k = noise.shape.noises();
-        let spread: f64 = (0..k)
-            .map(|j| {
-                let column: Vec<f64> = (0..k).map(|i| noise.shape.row(i)[j]).collect();
-                quadratic(self.model.gram(), &column)
-            })
-            .sum();
-        let square = self.residual_square(mean) + noise.law.variance() * spread;
-        Judged {
-            loss: loss / draws,
-            root_mean_square: square.sqrt(),
-            infeasible_percent: 100.0 * broken as f64 / draws,
-        }
-    }
-
-    /// The same with every draw projected onto the conditions (M13).
-    fn judge_projected(&self, mean: &[f64], noise: &Noise<'_>) -> Result<Judged> {
         let (mut loss, mut square, mut broken) = (0.0, 0.0, 0u64);
         for index in 0..self.draws {
-            let w = self.draw_projected(mean, noise, index)?;
+            let w = self.draw(way, mean, noise, index)?;
             loss += self.loss(&w);
             square += self.residual_square(&w);
             broken += u64::from(!self.is_valid(&w, noise));
         }
         let draws = self.draws.max(1) as f64;
+        let square = match way {
+            Way::ProjectedOutput => square / draws,
+            _ => self.expected_square(mean, noise),
+        };
         Ok(Judged {
             loss: loss / draws,
-            root_mean_square: (square / draws).sqrt(),
+            root_mean_square: square.sqrt(),
             infeasible_percent: 100.0 * broken as f64 / draws,
         })
     }
 
-    fn draw_projected(&self, mean: &[f64], noise: &Noise<'_>, index: u64) -> Result<Vec<f64>> {
-        let w = self.draw(mean, noise, index);
-        match self.is_valid(&w, noise) {
-            // A valid draw is its own projection.
-            true => Ok(w),
-            false => self.projected(&w, noise.metric),
-        }
+    /// M3: E‖y − Φ(w̄ + Tζ)‖² = ‖y − Φw̄‖² + σ²·tr(T'GT).
+    fn expected_square(&self, mean: &[f64], noise: &Noise<'_>) -> f64 {
+        let k = noise.shape.noises();
+        let column = |j: usize| -> Vec<f64> { (0..k).map(|i| noise.shape.row(i)[j]).collect() };
+        let spread: f64 = (0..k)
+            .map(|j| quadratic(self.model.gram(), &column(j)))
+            .sum();
+        self.residual_square(mean) + noise.law.variance() * spread
     }
 
     /// The nearest weights that keep the conditions.
@@ -239,29 +219,24 @@ impl<'a> Fan<'a> {
         Ok(x)
     }
 
-    /// The first draws around these weights as curves between two ends, for a figure.
+    /// The first draws around these weights as curves between two ends, for a figure; `plain` are the weights without noise.
     pub(crate) fn curves(
         &self,
         title: String,
         way: Way,
-        (mean, plain): (&[f64], &[f64]),
+        mean: &[f64],
+        plain: &[f64],
         noise: &Noise<'_>,
-        (first, last): (f64, f64),
+        ends: (f64, f64),
     ) -> Result<CurveFan> {
         let points = |w: &[f64]| -> Vec<(f64, f64)> {
-            let at = |i: usize| first + (last - first) * i as f64 / (POINTS - 1) as f64;
+            let at = |i: usize| ends.0 + (ends.1 - ends.0) * i as f64 / (POINTS - 1) as f64;
             let x = (0..POINTS).map(at);
             x.map(|x| (x, self.model.fitted(w, &[x]))).collect()
         };
         let curve = |index: u64| {
-            let w = match way {
-                Way::ProjectedOutput => self.draw_projected(mean, noise, index)?,
-                _ => self.draw(mean, noise, index),
-            };
-            Ok(Curve {
-                points: points(&w),
-                is_valid: self.is_valid(&w, noise),
-            })
+            let w = self.draw(way, mean, noise, index)?;
+            Ok((points(&w), self.is_valid(&w, noise)))
         };
         let curves = (0..CURVES.min(self.draws)).map(curve);
         Ok(CurveFan {
@@ -269,6 +244,35 @@ impl<'a> Fan<'a> {
             curves: curves.collect::<Result<_>>()?,
             baseline: points(plain),
         })
+    }
+}
+
+/// Noisy curves of one way, each with whether it keeps the conditions, and the model without noise.
+#[derive(Clone, Debug)]
+pub struct CurveFan {
+    pub(crate) title: String,
+    curves: Vec<(Vec<(f64, f64)>, bool)>,
+    baseline: Vec<(f64, f64)>,
+}
+
+impl CurveFan {
+    /// Valid curves below, broken ones over them, the model without noise over all.
+    pub(crate) fn drawn_in(&self, mut panel: Panel) -> Panel {
+        for (is_valid, colour, label) in [
+            (true, Colour::Green, "keeps the conditions"),
+            (false, Colour::Vermilion, "breaks a condition"),
+        ] {
+            for (points, _) in self.curves.iter().filter(|c| c.1 == is_valid) {
+                panel = panel.with(Series::line(colour, points.clone()).label(label));
+            }
+        }
+        self.baseline_in(panel)
+    }
+
+    /// The model without noise alone.
+    pub(crate) fn baseline_in(&self, panel: Panel) -> Panel {
+        let baseline = Series::dashed(Colour::Grey, self.baseline.clone());
+        panel.with(baseline.label("without noise"))
     }
 }
 

@@ -58,18 +58,19 @@ impl Way {
         }
     }
 
-    /// The chance constraint of the engine; any where the way has one of its own or none.
+    /// The chance constraint of the engine; the default where the way does not use it.
     pub(super) fn feasibility(self, eta: f64, seed: u64) -> Feasibility {
-        let wish = Feasibility::eta(eta);
+        let feasibility = Feasibility::eta(eta);
         match self {
-            Way::Output | Way::ProjectedOutput | Way::TwoVertices => wish,
+            Way::Output | Way::ProjectedOutput | Way::TwoVertices => feasibility,
             Way::SampledBox => {
-                wish.method(Choice::SAMPLED_BOX)
+                feasibility
+                    .method(Choice::SAMPLED_BOX)
                     .sampling(SampleSize::Paper, BETA, seed)
             }
-            Way::Cantelli => wish.method(Choice::ROW_BY_ROW.with(Factor::Cantelli)),
-            Way::Chernoff => wish.method(Choice::ROW_BY_ROW.with(Factor::Chernoff)),
-            Way::Exact => wish.method(Choice::FIXED_RECOURSE),
+            Way::Cantelli => feasibility.method(Choice::ROW_BY_ROW.with(Factor::Cantelli)),
+            Way::Chernoff => feasibility.method(Choice::ROW_BY_ROW.with(Factor::Chernoff)),
+            Way::Exact => feasibility.method(Choice::FIXED_RECOURSE),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How long a study insists on the solver's usual tolerance.
+//! The tolerances at which a study accepts a solve.
 
 use conveil::solve::{Cancel, Settings};
 use conveil::{Error, Result};
@@ -7,7 +7,7 @@ use conveil::{Error, Result};
 const TOLERANCES: [f64; 3] = [1e-7, 1e-6, 1e-5];
 
 /// Does the work at the usual tolerance, and again at looser ones where the solver's best answer is not accurate enough.
-pub(crate) fn settle<T>(cancel: &Cancel, work: impl Fn(&Settings) -> Result<T>) -> Result<T> {
+pub(crate) fn retry_looser<T>(cancel: &Cancel, work: impl Fn(&Settings) -> Result<T>) -> Result<T> {
     let mut failure = Error::Cancelled;
     for tolerance in TOLERANCES {
         let settings = Settings::default()
