@@ -104,7 +104,7 @@ fn a_figure_takes_whatever_it_is_given() {
     for y in [Axis::linear("y"), Axis::log("y <&> \"y\"")] {
         let panel = Panel::new("€ & <odd>", Axis::linear("x"), y)
             .with(Series::dashed(Colour::Blue, odd.clone()).label("a"))
-            .with(Series::points(Colour::Green, Shape::Diamond, odd.clone()).label("a"))
+            .with(Series::points(Colour::Green, Shape::Cross, odd.clone()).label("a"))
             .with(Series::bars(Colour::Grey, 0.4, odd.clone()).label("b"))
             .with(Series::band(Colour::Sky, bands.clone()).label("c"))
             .with(Series::intervals(Colour::Purple, bands.clone()).label("d"));

@@ -102,12 +102,8 @@ fn legend(figure: &Figure) -> Vec<Entry<'_>> {
             });
             continue;
         };
-        let kind = std::mem::discriminant(&series.mark);
-        if entry
-            .series
-            .iter()
-            .all(|s| std::mem::discriminant(&s.mark) != kind)
-        {
+        let kind = |series: &Series| std::mem::discriminant(&series.mark);
+        if entry.series.iter().all(|s| kind(s) != kind(series)) {
             entry.series.push(series);
         }
     }
@@ -327,10 +323,6 @@ fn point(drawing: &mut Drawing, shape: Shape, (x, y): (f64, f64), colour: &str) 
         Shape::Cross => {
             drawing.line((x - 4.0, y - 4.0), (x + 4.0, y + 4.0), &stroked);
             drawing.line((x - 4.0, y + 4.0), (x + 4.0, y - 4.0), &stroked);
-        }
-        Shape::Diamond => {
-            let corners = [(x, y - 5.2), (x + 5.2, y), (x, y + 5.2), (x - 5.2, y)];
-            drawing.polygon(&corners, &filled);
         }
     }
 }

@@ -116,8 +116,6 @@ pub enum Shape {
     Dash,
     /// A cross.
     Cross,
-    /// A filled diamond.
-    Diamond,
 }
 
 /// What is drawn; (x, y) or (x, low, high).
