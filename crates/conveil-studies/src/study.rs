@@ -265,6 +265,9 @@ impl From<ReadError> for Failure {
     }
 }
 
+/// Reads a study's flags and runs it.
+type Runner = fn(&ArgMatches, &Batch<'_>) -> std::result::Result<Box<dyn Document>, Failure>;
+
 /// A study, whatever its settings.
 pub struct Entry {
     /// The word behind `conveil study`.
@@ -274,7 +277,7 @@ pub struct Entry {
     /// Whether its result is a file of curves too.
     pub has_csv: bool,
     command: fn() -> Command,
-    run: fn(&ArgMatches, &Batch<'_>) -> std::result::Result<Box<dyn Document>, Failure>,
+    run: Runner,
 }
 
 impl Entry {
