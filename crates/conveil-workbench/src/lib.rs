@@ -65,6 +65,7 @@
 
 mod ask;
 mod audit;
+mod book;
 mod check;
 mod data;
 pub mod failure;
