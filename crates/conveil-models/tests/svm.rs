@@ -257,7 +257,7 @@ fn an_explanation_of_losses_has_no_edges() {
     let theta = svm.dataset(&values, &labels).unwrap();
     let ask = ask(&svm, Privacy::laplace(1.0)).feasibility(Feasibility::each(0.05));
     let explanation = conveil::curator::explain(&svm, &ask, &theta).unwrap();
-    assert!(explanation.feasible && explanation.gives_way);
+    assert!(explanation.feasible && explanation.has_elastic_losses);
     assert!(explanation.thresholds.is_empty());
     let text = explanation.to_string();
     let line = "feasible at any ε and η: losses give way to the noise";

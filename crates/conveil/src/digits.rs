@@ -1,4 +1,4 @@
-//! Numbers for people: as many digits as mean something, and no rounding dust.
+//! Numbers for people: as many digits as mean something, and no digits that are rounding.
 
 /// A derived number with at most `digits` significant digits: 0.15, not 0.15000000000000002.
 pub(crate) fn short(value: f64, digits: usize) -> String {
@@ -14,10 +14,10 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
 }
 
 /// A number for a column of six decimals; in powers of ten where those would hardly show a digit and it is more than
-/// rounding dust, or where nobody counts the places before the point.
-pub(crate) fn decimals(value: f64, dust: f64) -> String {
+/// rounding, or where nobody counts the places before the point.
+pub(crate) fn decimals(value: f64, rounding: f64) -> String {
     let size = value.abs();
-    if size < 1e-3 && size > dust {
+    if size < 1e-3 && size > rounding {
         return format!("{value:.5e}");
     }
     if size >= 1e9 {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_dust_is_not_shown() {
+    fn rounding_is_not_shown() {
         assert_eq!(short(0.1 + 0.05, 9), "0.15");
         assert_eq!(short(0.500_000_254_39, 9), "0.500000254");
         assert_eq!(short(9.1e-14, 6), "9.1e-14");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_shows_small_numbers_and_no_dust() {
+    fn a_column_shows_small_numbers_and_no_rounding() {
         assert_eq!(decimals(1.5, 0.0), "1.500000");
         assert_eq!(decimals(-0.001, 0.0), "-0.001000");
         assert_eq!(decimals(-999_999_999.5, 0.0), "-999999999.500000");

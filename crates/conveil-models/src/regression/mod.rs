@@ -447,7 +447,7 @@ impl DataMap for Regression {
     }
 
     /// ½‖y‖²: with it the objective is half the sum of squared residuals, plus the ridge's part.
-    fn left_out(&self, theta: &[f64]) -> f64 {
+    fn objective_constant(&self, theta: &[f64]) -> f64 {
         match self.loss {
             Loss::Squared => 0.5 * theta.iter().map(|y| y * y).sum::<f64>(),
             Loss::Norm => 0.0,

@@ -2,14 +2,12 @@
 
 mod adjacency;
 mod lattice;
-mod phantom;
 mod query;
 mod strategy;
 mod universe;
 
 pub use crate::noise::SampleSize;
 pub use adjacency::Adjacency;
-pub(crate) use phantom::suspects;
 pub use query::{Query, ResolvedQuery, may_be_queried};
 pub use strategy::Strategy;
 pub use universe::Universe;
@@ -498,16 +496,6 @@ impl Ask {
             None => batch,
             Some(threads) => batch.threads(threads),
         }
-    }
-
-    /// The strategy.
-    pub fn stated_strategy(&self) -> Strategy {
-        self.strategy
-    }
-
-    /// The adjacency, once stated.
-    pub fn stated_adjacency(&self) -> Option<&Adjacency> {
-        self.adjacency.as_ref()
     }
 
     /// The unit of the private numbers.

@@ -4,6 +4,7 @@ use super::Strategy;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{Cone, DataMap, Part, Program, Stage, Sum};
+use crate::rule::slack_absorption;
 use std::collections::BTreeMap;
 
 /// What is released.
@@ -93,11 +94,11 @@ impl ResolvedQuery {
 
     /// What a careful reader should look at: declared decisions in the query that look like an epigraph or a slack. The
     /// work grows with the non-zeros of the program.
-    pub fn suspects(&self, map: &dyn DataMap) -> Vec<String> {
+    pub fn slack_absorption(&self, map: &dyn DataMap) -> Vec<String> {
         match &self.slope {
             // The slope is what makes the decision carry the noise.
-            Some(slope) => super::suspects(map, std::slice::from_ref(slope)),
-            None => super::suspects(map, &self.rows),
+            Some(slope) => slack_absorption(map, std::slice::from_ref(slope)),
+            None => slack_absorption(map, &self.rows),
         }
     }
 

@@ -15,7 +15,7 @@ const CANDIDATES: u32 = 40;
 const REPEATED: usize = 5;
 
 /// The first candidate covers this much more than the largest movement seen.
-const HAIR: f64 = 1.0001;
+const MARGIN: f64 = 1.0001;
 
 /// The streams of fresh pairs lie this far apart.
 const STRIDE: u64 = 1 << 32;
@@ -82,8 +82,8 @@ pub(crate) fn calibrate(
         };
         Ok((attempted, found.failures.into_iter().next()))
     };
-    // A hair above what was seen: the solver's last digits must not cost a whole step.
-    let mut covered = (HAIR * start).max(f64::MIN_POSITIVE.sqrt());
+    // A little above what was seen: the solver's last digits must not cost a whole step.
+    let mut covered = (MARGIN * start).max(f64::MIN_POSITIVE.sqrt());
     let mut attempts: Vec<Attempted> = Vec::new();
     let mut why = String::new();
     for j in 1..=CANDIDATES {

@@ -226,8 +226,8 @@ impl Certificate for Radius {
     }
 }
 
-/// The cost as a query: what M2 refuses of a public cost it refuses of a private one. A private price is made up, and
-/// counts whatever its public offset is.
+/// The cost as a query: what M2 refuses of a public cost it refuses of a private one. A private price is set to 1,
+/// whatever its public offset is.
 fn priced_row(affine: &AffineMap) -> ResolvedQuery {
     let private = affine.private_costs();
     let row = affine.template().q().iter().enumerate();

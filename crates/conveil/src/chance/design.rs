@@ -106,7 +106,7 @@ impl Design {
     }
 
     /// Every constraint at the mean alone, as without noise: what stands behind noise on the answer (M13). Nothing is
-    /// `promised` of a decision, unless the answer is mended afterwards.
+    /// `promised` of a decision, unless the answer is corrected afterwards.
     pub(crate) fn at_the_mean(program: &Program, noise: &LatticeLaw, promised: bool) -> Self {
         let blocks = program.constraints().iter().enumerate();
         let noise_free = blocks.map(|(block, b)| NoiseFree {
@@ -334,7 +334,7 @@ impl Design {
     }
 
     /// Writes every constraint of the program into the lift, under the given box split.
-    pub fn enforce(&self, lift: &mut Lift<'_>, split: usize) -> Result<()> {
+    pub(crate) fn enforce(&self, lift: &mut Lift<'_>, split: usize) -> Result<()> {
         let program = lift.program();
         for NoiseFree { block, rows } in &self.noise_free {
             let origins: Vec<Option<usize>> = rows.iter().map(|&i| Some(i)).collect();

@@ -20,6 +20,7 @@ mod ball;
 mod bounded;
 mod fixed;
 mod hinge;
+mod l1_ball;
 mod mass_box;
 mod row_by_row;
 mod safe_box;
@@ -48,7 +49,7 @@ pub(crate) use method::Room;
 use method::{Method, NoisyRows, Reach, Ready, Setting, Site, Task};
 
 /// The kinds of methods, in the order of their words: one line each.
-static METHODS: [&dyn Kind; 9] = [
+static METHODS: [&dyn Kind; 10] = [
     &mass_box::MassBox,
     &safe_box::SafeBox,
     &sampled_box::SampledBox,
@@ -57,6 +58,7 @@ static METHODS: [&dyn Kind; 9] = [
     &hinge::NoiseAwareHinge,
     &fixed::FixedRecourse,
     &ball::Ball,
+    &l1_ball::L1Ball,
     &bounded::Bounded,
 ];
 

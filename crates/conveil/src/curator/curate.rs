@@ -71,7 +71,7 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
         .max(1e-12 * decided.residuals.primal_scale);
     let each = plan.guarantee().budget().is_for_each_row();
     let measured = |program: &Program, decided: &Decided, seed: u64| {
-        // Noise on the answer minds no equality, and misses one that it moves.
+        // Noise on the answer ignores equalities, and violates one that it moves.
         if released.design().is_at_the_mean() && moves_an_equality(program, decided) {
             return Ok(Empirical::Exact { probability: 1.0 });
         }
@@ -95,7 +95,7 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     // to know.
     let clipped = plan.clipped(theta)?;
     let is_corrected = (decided.correction.as_ref()).is_some_and(|c| !c.at_the_data);
-    // Noise on the answer promises nothing of them, and losses give way at any data.
+    // Noise on the answer promises nothing of them, and elastic losses are feasible at any data.
     let promises = !released.design().is_at_the_mean() && !released.has_local_recourse();
     let themselves = match promises && (is_corrected || !clipped.is_empty()) {
         // Values that make no valid program are beyond measuring, and the report says so.
@@ -112,14 +112,19 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     let optimum_at_the_data = match &themselves {
         None => None,
         Some(program) => match solve::solve_checked(program, released.settings()) {
-            Ok(solution) => Some(solution.objective + plan.model().left_out(theta)),
+            Ok(solution) => Some(solution.objective + plan.model().objective_constant(theta)),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => None,
         },
     };
     let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
-    let left_out = plan.model().left_out(&plan.model().clipped(theta)?);
-    let objectives = (own.objective + left_out, optimum.objective + left_out);
+    let objective_constant = plan
+        .model()
+        .objective_constant(&plan.model().clipped(theta)?);
+    let objectives = (
+        own.objective + objective_constant,
+        optimum.objective + objective_constant,
+    );
     let mut report = CuratorReport::new(plan, &own, objectives, empirical, seconds);
     report.clipped = clipped;
     report.infeasible_at_the_data = at_the_data;

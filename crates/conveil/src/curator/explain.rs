@@ -45,8 +45,9 @@ pub struct Explanation {
     pub binding: Vec<(String, f64)>,
     /// The edges.
     pub thresholds: Vec<Threshold>,
-    /// Whether losses give way (M9), so that every ε and η is feasible and there are no edges.
-    pub gives_way: bool,
+    /// Whether losses absorb the noise (M9), so that every ε and η is feasible and there are no edges.
+    #[serde(rename = "gives_way")]
+    pub has_elastic_losses: bool,
 }
 
 /// Which plan an ask is for.
@@ -113,19 +114,24 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Err(other) => return Err(other),
     };
     let obstacle = obstacle.filter(|o| !o.rows.is_empty() || unattainable.is_none());
-    let gives_way = feasible && (plan.as_ref()).is_ok_and(|p| p.released().has_local_recourse());
+    let has_elastic_losses =
+        feasible && (plan.as_ref()).is_ok_and(|p| p.released().has_local_recourse());
     let mut explanation = Explanation {
         private: true,
         feasible,
         obstacle,
         unattainable,
         // The margin of every loss that counts has the same price, its cost: they tell nothing.
-        binding: if gives_way { Vec::new() } else { binding },
+        binding: if has_elastic_losses {
+            Vec::new()
+        } else {
+            binding
+        },
         thresholds: Vec::new(),
-        gives_way,
+        has_elastic_losses,
     };
     let thresholds = &mut explanation.thresholds;
-    if explanation.gives_way {
+    if explanation.has_elastic_losses {
         // A search would find where the solver gives up, and call it an edge.
         return Ok(explanation);
     }
@@ -191,7 +197,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
 
 /// What became of one value.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Fit {
+pub(super) enum Tried {
     Yes,
     No,
     /// No solve was certified: that proves nothing.
@@ -201,20 +207,20 @@ pub(super) enum Fit {
 }
 
 /// Whether the noise of this ask fits the data.
-pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64], mode: Mode) -> Result<Fit> {
+pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64], mode: Mode) -> Result<Tried> {
     let plan = match mode.plan(map, ask, theta) {
         Ok(plan) => plan,
-        Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Fit::Outside),
+        Err(Error::Refused { .. } | Error::Input(_)) => return Ok(Tried::Outside),
         // A certificate solves on public data: the noise may fit none, or leave no room for a proof.
-        Err(Error::NoiseDoesNotFit(_)) => return Ok(Fit::No),
-        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => return Ok(Fit::Unsolved),
+        Err(Error::NoiseDoesNotFit(_)) => return Ok(Tried::No),
+        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => return Ok(Tried::Unsolved),
         Err(other) => return Err(other),
     };
     match plan.released().at(theta) {
-        Ok(_) => Ok(Fit::Yes),
-        Err(Error::NoiseDoesNotFit(_)) => Ok(Fit::No),
+        Ok(_) => Ok(Tried::Yes),
+        Err(Error::NoiseDoesNotFit(_)) => Ok(Tried::No),
         // At the very edge the lifted program has no interior, and the solver may stop short: not certified, not feasible.
-        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Fit::Unsolved),
+        Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Tried::Unsolved),
         Err(other) => Err(other),
     }
 }
@@ -260,13 +266,13 @@ fn edge(
     feasible_now: bool,
     range: (f64, f64),
     feasible_above: bool,
-    fits: &dyn Fn(f64) -> Result<Fit>,
+    fits: &dyn Fn(f64) -> Result<Tried>,
 ) -> Result<Edge> {
     let (unsolved, refuted) = (Cell::new(false), Cell::new(!feasible_now));
     let counted = |value: f64| {
         let fit = fits(value)?;
-        unsolved.set(unsolved.get() || fit == Fit::Unsolved);
-        refuted.set(refuted.get() || fit == Fit::No);
+        unsolved.set(unsolved.get() || fit == Tried::Unsolved);
+        refuted.set(refuted.get() || fit == Tried::No);
         Ok(fit)
     };
     let (last, everything_tried) = walk(now, feasible_now, range, feasible_above, &counted)?;
@@ -283,7 +289,7 @@ fn walk(
     feasible_now: bool,
     (lowest, highest): (f64, f64),
     feasible_above: bool,
-    fits: &dyn Fn(f64) -> Result<Fit>,
+    fits: &dyn Fn(f64) -> Result<Tried>,
 ) -> Result<(Option<f64>, bool)> {
     // Walk towards the edge: down if feasible values lie above and now is feasible, and so on.
     let downward = feasible_now == feasible_above;
@@ -305,16 +311,16 @@ fn walk(
         factor = (factor * factor).min(64.0);
         let mut fit = fits(next)?;
         let mut last = value;
-        if fit == Fit::Outside {
+        if fit == Tried::Outside {
             // The last value that is not refused stands for the end of the range.
-            fit = if feasible_now { Fit::Yes } else { Fit::No };
+            fit = if feasible_now { Tried::Yes } else { Tried::No };
             while !close(last, next) {
                 let mid = (last * next).sqrt();
                 match fits(mid)? {
-                    Fit::Outside => next = mid,
+                    Tried::Outside => next = mid,
                     known => {
                         fit = known;
-                        if (fit == Fit::Yes) != feasible_now {
+                        if (fit == Tried::Yes) != feasible_now {
                             next = mid;
                             break;
                         }
@@ -322,11 +328,11 @@ fn walk(
                     }
                 }
             }
-            if (fit == Fit::Yes) == feasible_now {
+            if (fit == Tried::Yes) == feasible_now {
                 return Ok(ended(last));
             }
         }
-        if (fit == Fit::Yes) != feasible_now {
+        if (fit == Tried::Yes) != feasible_now {
             break if feasible_now {
                 (last, next)
             } else {
@@ -337,7 +343,7 @@ fn walk(
     };
     while !close(inside, outside) {
         let mid = (inside * outside).sqrt();
-        if fits(mid)? == Fit::Yes {
+        if fits(mid)? == Tried::Yes {
             inside = mid;
         } else {
             outside = mid;
@@ -370,7 +376,7 @@ impl fmt::Display for Explanation {
                 writeln!(f, "  {name:<28} {:>13}", decimals(*price, 0.0))?;
             }
         }
-        if self.gives_way {
+        if self.has_elastic_losses {
             writeln!(f, "feasible at any ε and η: losses give way to the noise")?;
         }
         for t in &self.thresholds {
@@ -418,25 +424,31 @@ impl fmt::Display for Explanation {
 mod tests {
     use super::*;
 
-    fn found(feasible_now: bool, fits: impl Fn(f64) -> Fit) -> Threshold {
+    fn found(feasible_now: bool, fits: impl Fn(f64) -> Tried) -> Threshold {
         let edge = edge(1.0, feasible_now, (1e-9, 1e9), true, &|v| Ok(fits(v))).unwrap();
         edge.threshold("ε", 1.0, true, &None)
     }
 
     #[test]
     fn where_the_solver_gives_up_is_not_called_an_edge_of_the_data() {
-        let given_up = found(true, |v| if v > 1e-4 { Fit::Yes } else { Fit::Unsolved });
+        let given_up = found(true, |v| {
+            if v > 1e-4 {
+                Tried::Yes
+            } else {
+                Tried::Unsolved
+            }
+        });
         assert!((given_up.edge.unwrap() / 1e-4 - 1.0).abs() < 1e-3);
         let note = "beyond it no solve was certified and none was proven infeasible: this is where the solver gives up, not an edge of the data";
         assert_eq!(given_up.note.as_deref(), Some(note));
         // Solves that fail beside a proven edge say nothing against it.
         let proven = found(true, |v| match v {
-            v if v > 1e-4 => Fit::Yes,
-            v if v > 0.999e-4 => Fit::Unsolved,
-            _ => Fit::No,
+            v if v > 1e-4 => Tried::Yes,
+            v if v > 0.999e-4 => Tried::Unsolved,
+            _ => Tried::No,
         });
         assert_eq!(proven.note, None);
-        let open = found(true, |_| Fit::Yes);
+        let open = found(true, |_| Tried::Yes);
         assert!(open.everything_tried && open.note.is_none());
     }
 }

@@ -77,8 +77,8 @@ pub fn frontier(
     let universe = within::claimed(map, ask, &stated, false)?;
     let counted = within::counted(map, &stated, universe.as_ref())?;
     let program = counted.at(theta)?;
-    let left_out = counted.left_out(&counted.clipped(theta)?);
-    let optimum = solve::solve_checked(&program, &ask.settings)?.objective + left_out;
+    let objective_constant = counted.objective_constant(&counted.clipped(theta)?);
+    let optimum = solve::solve_checked(&program, &ask.settings)?.objective + objective_constant;
     let vary = |value: f64| -> Result<Ask> {
         let ask = ask.clone();
         Ok(match axis {
@@ -139,8 +139,8 @@ pub fn frontier(
         row.scale = Some(plan.law().scale());
         match plan.released().at(theta) {
             Ok(decided) => {
-                let loss = decided.objective + left_out - optimum;
-                row.objective = Some(decided.objective + left_out);
+                let loss = decided.objective + objective_constant - optimum;
+                row.objective = Some(decided.objective + objective_constant);
                 row.loss = Some(loss);
                 row.loss_percent = in_percent(loss, optimum);
             }

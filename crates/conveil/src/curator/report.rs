@@ -25,9 +25,9 @@ pub struct CuratorReport {
     /// Whether a decision answers to the noise, so that objective and loss are those under it. Not so where the noise is
     /// on an answer that is not the whole decision.
     pub carried: bool,
-    /// Whether losses give way.
+    /// Whether losses absorb the noise.
     #[serde(skip)]
-    gives_way: bool,
+    has_elastic_losses: bool,
     /// Whether data outside a universe count as its nearest member.
     #[serde(skip)]
     has_universe: bool,
@@ -110,7 +110,7 @@ impl CuratorReport {
             objective,
             loss,
             carried,
-            gives_way: plan.released().has_local_recourse(),
+            has_elastic_losses: plan.released().has_local_recourse(),
             has_universe: plan.guarantee().universe().is_some(),
             loss_percent: in_percent(loss, optimum).filter(|_| carried),
             answer: plan
@@ -147,13 +147,13 @@ impl CuratorReport {
 const SHOWN: usize = 20;
 
 /// Values below this share of the largest in a list are rounding.
-const DUST: f64 = 1e-7;
+const ROUNDING: f64 = 1e-7;
 
 fn list(f: &mut fmt::Formatter<'_>, title: &str, values: &[(String, f64)]) -> fmt::Result {
     writeln!(f, "{title}:")?;
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.1.abs()));
     for (name, value) in values.iter().take(SHOWN) {
-        let shown = decimals(*value, DUST * largest);
+        let shown = decimals(*value, ROUNDING * largest);
         writeln!(f, "  {name:<28} {shown:>16}")?;
     }
     if values.len() > SHOWN {
@@ -182,7 +182,7 @@ impl CuratorReport {
                 "infeasible             nothing is promised; the noisy answer as a decision: {}",
                 self.empirical
             ),
-            Strategy::Output if self.gives_way => writeln!(
+            Strategy::Output if self.has_elastic_losses => writeln!(
                 f,
                 "infeasible             nothing is promised: losses give way, and every answer is admissible"
             ),
@@ -253,7 +253,7 @@ impl CuratorReport {
             None => {}
         }
         let Some(measured) = &self.infeasible_at_the_data else {
-            let promises = self.strategy == Strategy::Program && !self.gives_way;
+            let promises = self.strategy == Strategy::Program && !self.has_elastic_losses;
             return match promises && !self.clipped.is_empty() {
                 false => Ok(()),
                 true => writeln!(
@@ -279,8 +279,8 @@ impl fmt::Display for CuratorReport {
         )?;
         writeln!(f, "{}", self.guarantee)?;
         writeln!(f)?;
-        let dust = DUST * self.optimum.abs().max(self.objective.abs());
-        let shown = |value: f64| decimals(value, dust);
+        let rounding = ROUNDING * self.optimum.abs().max(self.objective.abs());
+        let shown = |value: f64| decimals(value, rounding);
         writeln!(f, "optimum without noise  {:>16}", shown(self.optimum))?;
         if self.carried {
             writeln!(

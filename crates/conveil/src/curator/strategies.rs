@@ -29,7 +29,7 @@ struct Ground<'p, 'm> {
     x: Vec<f64>,
     optimum: f64,
     /// What the objective leaves out of the loss: percentages count it in.
-    left_out: f64,
+    objective_constant: f64,
     answer: Vec<f64>,
     /// The feasible answers of the program that is worked on.
     interval: Option<(f64, f64)>,
@@ -59,7 +59,9 @@ pub fn compare(
     let ground = Ground {
         answer: released.query().apply(&solution.x),
         optimum: solution.objective,
-        left_out: plan.model().left_out(&plan.model().clipped(theta)?),
+        objective_constant: plan
+            .model()
+            .objective_constant(&plan.model().clipped(theta)?),
         x: solution.x,
         plan,
         released,
@@ -94,7 +96,12 @@ pub fn compare(
         )
     }));
     let eta = plan.guarantee().budget().eta();
-    let found = Comparison::new(ground.optimum + ground.left_out, ground.interval, rows, eta);
+    let found = Comparison::new(
+        ground.optimum + ground.objective_constant,
+        ground.interval,
+        rows,
+        eta,
+    );
     Ok(found.with_notes(corrected, !ground.judge.is_at_the_data, notes))
 }
 
@@ -125,7 +132,7 @@ impl Ground<'_, '_> {
     }
 
     fn percent(&self, loss: f64) -> Option<f64> {
-        in_percent(loss, self.optimum + self.left_out)
+        in_percent(loss, self.optimum + self.objective_constant)
     }
 
     /// Draw number `index`: the same ζ for every strategy.

@@ -1,7 +1,7 @@
 //! The largest universe that is feasible (M11): where the sensitivity is sampled, feasibility is not monotone in the
 //! universe, so a scan finds it, not a bisection alone. It explores private data.
 
-use super::explain::{Fit, Mode, Threshold, fits};
+use super::explain::{Mode, Threshold, Tried, fits};
 use crate::ask::{Ask, Request};
 use crate::error::{Error, Result};
 use crate::program::DataMap;
@@ -35,7 +35,7 @@ pub(super) fn universe(
         other.universe = sampled.universe.scaled(factor);
         let ask = ask.clone().sensitivity(Request::Sampled(other));
         match fits(map, ask, theta, mode) {
-            Ok(fit) => Ok(fit == Fit::Yes),
+            Ok(fit) => Ok(fit == Tried::Yes),
             Err(Error::NotAttainable(_) | Error::Infeasible(_)) => Ok(false),
             Err(other) => Err(other),
         }

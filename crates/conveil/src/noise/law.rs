@@ -112,11 +112,6 @@ impl Law {
         }
     }
 
-    /// Pr\[ζ ≤ x\]; NaN for NaN.
-    pub fn cdf(&self, x: f64) -> f64 {
-        self.tail(-x)
-    }
-
     /// Pr\[ζ > x\], accurate in the far tail; NaN for NaN.
     pub fn tail(&self, x: f64) -> f64 {
         if x.is_nan() {

@@ -28,7 +28,7 @@ pub(crate) fn is_moved(datum: f64, counted: f64) -> bool {
     (datum - counted).abs() > ROUNDING * (1.0 + datum.abs())
 }
 
-/// M8a: the value is v_π either way, but a price that ties with π lets θ̃ stray from θ. The decision at θ̃ = θ is taken
+/// M8a: the value is v_π either way, but a price that ties with π lets θ̃ differ from θ. The decision at θ̃ = θ is taken
 /// where its proven value is the same.
 pub(super) fn break_ties(
     best: Decided,

@@ -207,8 +207,8 @@ pub struct Guarantee {
     enveloped: bool,
     /// Some data are clipped to public bounds first.
     clipped: bool,
-    /// Slacks give way to the noise in closed form.
-    gives_way: bool,
+    /// Slacks absorb the noise in closed form.
+    has_elastic_losses: bool,
     /// Standard deviation of the noise on each released number, where T ≠ I.
     shaped: Option<Vec<f64>>,
     /// What the private numbers are, where the model says so.
@@ -229,7 +229,7 @@ impl Guarantee {
         let template = released.map().template();
         let labels = released.query().labels();
         let meaning = model.meaning();
-        // What losses that give way mean is said in words of its own.
+        // What elastic losses mean is said separately.
         let losses = released.local_columns();
         let is_a_loss = |v: &VariableBlock| v.range().all(|j| losses.contains(&j));
         Guarantee {
@@ -266,7 +266,7 @@ impl Guarantee {
                 .map(|c| c.name().to_string())
                 .collect(),
             enveloped: released.plain().is_some(),
-            gives_way: released.has_local_recourse(),
+            has_elastic_losses: released.has_local_recourse(),
             clipped: (released.map().parameters().iter()).any(|p| p.bounds().is_some()),
             shaped: (!released.shape().is_identity()).then(|| {
                 let rows = (0..released.shape().noises()).map(|i| released.shape().row(i));
@@ -489,7 +489,7 @@ impl Guarantee {
                 let mut text = String::from(
                     "none is promised: the noise is on the answer of the program, and there may be no decision that carries it out",
                 );
-                if self.gives_way {
+                if self.has_elastic_losses {
                     text += "; losses give way, so every answer is admissible";
                 }
                 text += self.counted_data();
@@ -544,7 +544,7 @@ impl Guarantee {
                 short(1.0 - certified, 9)
             )
         };
-        if self.gives_way {
+        if self.has_elastic_losses {
             text += "; losses give way, so every answer is admissible, and this is about how large each loss is planned to be";
         }
         if !self.at_the_mean.is_empty() {

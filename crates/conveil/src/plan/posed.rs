@@ -70,7 +70,7 @@ pub(super) fn shape_of(
     }
 }
 
-/// The rule for a query, refused where it is hopeless.
+/// The rule for a query, refused where synthetic data show that no decision can carry its noise.
 fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -> Result<Rule> {
     let rows = noise_rows(query, shape);
     if ask.strategy != Strategy::Program {
@@ -79,13 +79,13 @@ fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -
         return Ok(Rule::on_the_answer(n, &rows, places, shape.noises()));
     }
     let rule = Rule::new(map.template(), &rows, shape.noises(), &map.private_rows())?;
-    refuse_hopeless(map, &rule)?;
+    refuse_without_recourse(map, &rule)?;
     Ok(rule)
 }
 
 /// Where private coefficients keep the rank test from being decided in public, it runs on synthetic data: a query that
 /// fails there fails for almost every dataset, and is refused before anything is charged.
-fn refuse_hopeless(map: &dyn DataMap, rule: &Rule) -> Result<()> {
+fn refuse_without_recourse(map: &dyn DataMap, rule: &Rule) -> Result<()> {
     if !rule.has_private_equations() {
         return Ok(());
     }

@@ -1,11 +1,11 @@
 //! What a careful reader should know about a plan, from public structure alone.
 
 use super::ReleasedMap;
-use crate::ask::{Adjacency, Privacy, Stated, suspects};
+use crate::ask::{Adjacency, Privacy, Stated};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::program::{Cone, DataMap, Program, Sparse, Stage};
-use crate::rule::RowRule;
+use crate::rule::{RowRule, slack_absorption};
 use crate::solve::{self, Outcome};
 
 /// Above this size the recession test is left out, and the plan says so.
@@ -56,10 +56,10 @@ pub(super) fn collect(
         let prices = model.template().q().iter().zip(model.private_costs());
         let priced = prices.enumerate().filter(|(_, (q, p))| *p || **q != 0.0);
         let row: Vec<(usize, f64)> = priced.map(|(j, _)| (j, 1.0)).collect();
-        warnings.extend(suspects(model, &[row]));
+        warnings.extend(slack_absorption(model, &[row]));
         return warnings;
     }
-    warnings.extend(released.query().suspects(map));
+    warnings.extend(released.query().slack_absorption(map));
     if released.has_local_recourse() {
         warnings.push(
             "losses give way: every answer is feasible, and η is about how large each loss is planned to be, not about which answers are admissible".into(),

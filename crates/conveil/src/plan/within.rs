@@ -132,7 +132,7 @@ impl DataMap for Within<'_> {
         self.map.meaning()
     }
 
-    fn left_out(&self, theta: &[f64]) -> f64 {
-        self.map.left_out(theta)
+    fn objective_constant(&self, theta: &[f64]) -> f64 {
+        self.map.objective_constant(theta)
     }
 }

@@ -116,7 +116,7 @@ pub trait DataMap: Send + Sync {
 
     /// What the objective leaves out of the user's loss at θ: a constant of the data, such as ½‖y‖² of squared
     /// residuals. Reports count it in, so that a loss in percent means something. For the curator alone.
-    fn left_out(&self, _theta: &[f64]) -> f64 {
+    fn objective_constant(&self, _theta: &[f64]) -> f64 {
         0.0
     }
 
@@ -180,8 +180,8 @@ impl<T: DataMap + ?Sized> DataMap for &T {
         (**self).meaning()
     }
 
-    fn left_out(&self, theta: &[f64]) -> f64 {
-        (**self).left_out(theta)
+    fn objective_constant(&self, theta: &[f64]) -> f64 {
+        (**self).objective_constant(theta)
     }
 }
 

@@ -5,16 +5,16 @@ use crate::program::{Cone, Program, Rows, Sparse};
 
 /// How one row a'x moves with the noise: v = X'a = constant + Σ over free rows.
 #[derive(Clone, Debug, Default)]
-pub struct RowNoise {
+pub(crate) struct RowNoise {
     /// Entries (noise, value) that are fixed.
-    pub constant: Vec<(usize, f64)>,
+    pub(crate) constant: Vec<(usize, f64)>,
     /// Entries (free row, coefficient): each adds coefficient·X_row.
-    pub free: Vec<(usize, f64)>,
+    pub(crate) free: Vec<(usize, f64)>,
 }
 
 impl RowNoise {
     /// v for a row with these terms.
-    pub fn of(terms: &[(usize, f64)], rule: &Rule) -> Self {
+    pub(crate) fn of(terms: &[(usize, f64)], rule: &Rule) -> Self {
         let mut noise = RowNoise::default();
         let mut constant: std::collections::BTreeMap<usize, (f64, f64)> = Default::default();
         for &(j, a) in terms {
@@ -39,17 +39,17 @@ impl RowNoise {
     }
 
     /// Whether the row's noise is a constant vector.
-    pub fn is_fixed(&self) -> bool {
+    pub(crate) fn is_fixed(&self) -> bool {
         self.free.is_empty()
     }
 
     /// Whether no noise reaches the row.
-    pub fn is_noise_free(&self) -> bool {
+    pub(crate) fn is_noise_free(&self) -> bool {
         self.free.is_empty() && self.constant.is_empty()
     }
 
     /// The noises that can reach the row.
-    pub fn touched(&self, noises: usize) -> Vec<usize> {
+    pub(crate) fn touched(&self, noises: usize) -> Vec<usize> {
         if self.is_fixed() {
             self.constant.iter().map(|c| c.0).collect()
         } else {
@@ -58,26 +58,26 @@ impl RowNoise {
     }
 
     /// v as a dense vector, where it is fixed.
-    pub fn fixed_vector(&self, noises: usize) -> Vec<f64> {
+    pub(crate) fn fixed_vector(&self, noises: usize) -> Vec<f64> {
         let mut v = vec![0.0; noises];
         self.constant.iter().for_each(|&(j, value)| v[j] = value);
         v
     }
 
     /// ‖v‖₁ where it is fixed.
-    pub fn fixed_l1(&self) -> f64 {
+    pub(crate) fn fixed_l1(&self) -> f64 {
         self.constant.iter().map(|c| c.1.abs()).sum()
     }
 
     /// ‖v‖₂ where it is fixed.
-    pub fn fixed_l2(&self) -> f64 {
+    pub(crate) fn fixed_l2(&self) -> f64 {
         let values: Vec<f64> = self.constant.iter().map(|c| c.1).collect();
         crate::program::norm(&values)
     }
 }
 
 /// One row of the lifted program: right − Σ terms.
-pub type LiftedRow = (Vec<(usize, f64)>, f64);
+pub(crate) type LiftedRow = (Vec<(usize, f64)>, f64);
 
 #[derive(Default)]
 struct Section {
@@ -104,7 +104,7 @@ impl Section {
 }
 
 /// A lifted program under construction. Columns: x̄, then the free entries of X, then auxiliaries.
-pub struct Lift<'a> {
+pub(crate) struct Lift<'a> {
     program: &'a Program,
     rule: &'a Rule,
     by_rows: Rows,
@@ -122,7 +122,7 @@ pub struct Lift<'a> {
 
 impl<'a> Lift<'a> {
     /// Starts with the equalities Ax̄ = b, the equations on X, and the blocks that no noise reaches or that hold at the mean.
-    pub fn new(program: &'a Program, rule: &'a Rule) -> Self {
+    pub(crate) fn new(program: &'a Program, rule: &'a Rule) -> Self {
         let mut lift = Lift {
             program,
             rule,
@@ -157,49 +157,44 @@ impl<'a> Lift<'a> {
     }
 
     /// The deterministic program's own data.
-    pub fn program(&self) -> &'a Program {
+    pub(crate) fn program(&self) -> &'a Program {
         self.program
     }
 
     /// The rule.
-    pub fn rule(&self) -> &'a Rule {
+    pub(crate) fn rule(&self) -> &'a Rule {
         self.rule
     }
 
     /// Number of noises.
-    pub fn noises(&self) -> usize {
+    pub(crate) fn noises(&self) -> usize {
         self.rule.noises()
     }
 
     /// The column of X at (free row, noise).
-    pub fn recourse(&self, free: usize, noise: usize) -> usize {
+    pub(crate) fn recourse(&self, free: usize, noise: usize) -> usize {
         self.program.columns() + free * self.rule.noises() + noise
     }
 
     /// Adds auxiliary variables; returns the first column.
-    pub fn auxiliaries(&mut self, count: usize) -> usize {
+    pub(crate) fn auxiliaries(&mut self, count: usize) -> usize {
         let first = self.columns;
         self.columns += count;
         first
     }
 
-    /// The terms of row `i` of A.
-    pub fn row_terms(&self, i: usize) -> &[(usize, f64)] {
-        self.by_rows.row(i)
-    }
-
     /// The noise of row `i` of A.
-    pub fn row_noise(&self, i: usize) -> RowNoise {
+    pub(crate) fn row_noise(&self, i: usize) -> RowNoise {
         RowNoise::of(self.by_rows.row(i), self.rule)
     }
 
     /// bᵢ − aᵢ'x̄, moved by a constant: bᵢ − shift − aᵢ'x̄.
-    pub fn mean_row(&self, i: usize, shift: f64) -> LiftedRow {
+    pub(crate) fn mean_row(&self, i: usize, shift: f64) -> LiftedRow {
         (self.by_rows.row(i).to_vec(), self.program.b()[i] - shift)
     }
 
     /// bᵢ − aᵢ'(x̄ + Xζ) at a given ζ.
-    pub fn row_at(&self, i: usize, noise: &RowNoise, zeta: &[f64]) -> LiftedRow {
+    pub(crate) fn row_at(&self, i: usize, noise: &RowNoise, zeta: &[f64]) -> LiftedRow {
         let (mut terms, mut right) = self.mean_row(i, 0.0);
         right -= noise
             .constant
@@ -217,7 +212,7 @@ impl<'a> Lift<'a> {
     }
 
     /// v_j of a row: terms over X and a constant.
-    pub fn noise_entry(&self, noise: &RowNoise, j: usize) -> (Vec<(usize, f64)>, f64) {
+    pub(crate) fn noise_entry(&self, noise: &RowNoise, j: usize) -> (Vec<(usize, f64)>, f64) {
         let terms = noise
             .free
             .iter()
@@ -232,17 +227,17 @@ impl<'a> Lift<'a> {
     }
 
     /// Adds rows right − terms = 0.
-    pub fn equality(&mut self, row: LiftedRow, origin: Option<usize>) {
+    pub(crate) fn equality(&mut self, row: LiftedRow, origin: Option<usize>) {
         self.equalities.push(row, origin, self.label);
     }
 
     /// Adds a row right − terms ≥ 0.
-    pub fn inequality(&mut self, row: LiftedRow, origin: Option<usize>) {
+    pub(crate) fn inequality(&mut self, row: LiftedRow, origin: Option<usize>) {
         self.inequalities.push(row, origin, self.label);
     }
 
     /// Adds rows in any cone; linear cones join the common ones.
-    pub fn cone(&mut self, cone: &Cone, rows: Vec<LiftedRow>, origins: &[Option<usize>]) {
+    pub(crate) fn cone(&mut self, cone: &Cone, rows: Vec<LiftedRow>, origins: &[Option<usize>]) {
         debug_assert_eq!(cone.dim(), rows.len());
         for (row, origin) in rows.into_iter().zip(origins) {
             match cone {
@@ -257,7 +252,7 @@ impl<'a> Lift<'a> {
     }
 
     /// An epigraph e ≥ |Σ terms + constant|; returns its column.
-    pub fn absolute_value(
+    pub(crate) fn absolute_value(
         &mut self,
         terms: &[(usize, f64)],
         constant: f64,
@@ -274,22 +269,22 @@ impl<'a> Lift<'a> {
     }
 
     /// Adds to the linear objective.
-    pub fn add_cost(&mut self, column: usize, value: f64) {
+    pub(crate) fn add_cost(&mut self, column: usize, value: f64) {
         self.q.push((column, value));
     }
 
     /// Adds ½·value·(x_i x_j + x_j x_i) for i ≠ j, ½·value·x_i² for i = j.
-    pub fn add_quadratic(&mut self, i: usize, j: usize, value: f64) {
+    pub(crate) fn add_quadratic(&mut self, i: usize, j: usize, value: f64) {
         self.p.push((i.min(j), i.max(j), value));
     }
 
     /// Adds to the objective's constant.
-    pub fn add_constant(&mut self, value: f64) {
+    pub(crate) fn add_constant(&mut self, value: f64) {
         self.constant += value;
     }
 
     /// The finished program.
-    pub fn finish(self) -> Lifted {
+    pub(crate) fn finish(self) -> Lifted {
         let mut triplets = self.equalities.triplets;
         let mut b = self.equalities.b;
         let mut origins = self.equalities.origins;

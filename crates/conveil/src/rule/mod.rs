@@ -6,9 +6,12 @@
 mod elimination;
 mod lift;
 mod shape;
+mod slack_absorption;
 
-pub use lift::{Lift, Lifted, RowNoise};
+pub use lift::Lifted;
+pub(crate) use lift::{Lift, RowNoise};
 pub use shape::Shape;
+pub(crate) use slack_absorption::slack_absorption;
 
 use crate::error::{Error, Result};
 use crate::program::{Cone, Holds, Program, Stage};
@@ -28,7 +31,7 @@ pub struct NoiseRow {
 
 /// One row of X.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RowRule {
+pub(crate) enum RowRule {
     /// Constant entries (noise, value); empty when the variable does not move.
     Fixed(Vec<(usize, f64)>),
     /// Free recourse, the given number among the free rows.
@@ -264,7 +267,7 @@ impl Rule {
     }
 
     /// The rule of variable `j`.
-    pub fn row(&self, j: usize) -> &RowRule {
+    pub(crate) fn row(&self, j: usize) -> &RowRule {
         &self.rows[j]
     }
 
@@ -274,7 +277,7 @@ impl Rule {
     }
 
     /// Number of free entries of X.
-    pub fn free_entries(&self) -> usize {
+    pub(crate) fn free_entries(&self) -> usize {
         self.free.len() * self.noises
     }
 

@@ -51,7 +51,7 @@ pub fn largest_movement(plan: &Plan<'_>, map: &AffineMap, starts: usize, seed: u
 }
 
 pub fn plan_adjacency<'p>(plan: &'p Plan<'_>) -> &'p Adjacency {
-    plan.ask().stated_adjacency().unwrap()
+    plan.guarantee().adjacency()
 }
 
 pub fn neighbours(

@@ -1,5 +1,5 @@
-//! Phantom recourse (M2): declared decisions that look like an epigraph or a slack, which would take up the noise of a
-//! query while the decision stays where it is.
+//! The slack-absorption check (M2): declared decisions that look like an epigraph or a slack, which would absorb the noise
+//! of a query while the decision stays where it is.
 //!
 //! Roles are declared, and structure cannot tell an epigraph from a purchase: what is found here is a warning, never a
 //! refusal. Every column and every row is looked at a bounded number of times, so the work grows with the non-zeros.
@@ -15,7 +15,7 @@ const NEGLIGIBLE: f64 = 1e-3;
 const SMALL_MATRIX: usize = 32;
 
 /// What a careful reader should look at among the declared decisions in these rows, which carry noise.
-pub(crate) fn suspects(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) -> Vec<String> {
+pub(crate) fn slack_absorption(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) -> Vec<String> {
     let structure = Structure::new(map, rows);
     let (mut epigraphs, mut slacks) = (BTreeSet::new(), BTreeSet::new());
     for j in rows.iter().flatten().map(|t| t.0).collect::<BTreeSet<_>>() {
