@@ -29,6 +29,10 @@ impl Kind for L1Ball {
         "every block holds at the 2k vertices of one ℓ₁ ball of probability 1 − η; Laplace noise"
     }
 
+    fn only_mechanism(&self) -> Option<&'static str> {
+        Some("laplace")
+    }
+
     fn scope(&self) -> Scope {
         Scope::Event(self.word())
     }
