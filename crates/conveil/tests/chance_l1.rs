@@ -104,3 +104,25 @@ fn the_l1_ball_is_for_laplace_noise() {
         "refused: the l1-ball method\n  because its radius is proven for Laplace noise, and this is Gaussian\n  instead: the mass box, or row by row"
     );
 }
+
+/// ‖(θx, y)‖ ≤ 1 with x released and y fixed before the noise: at θ = 0 no noise reaches the cone, and it still bounds y.
+#[test]
+fn a_cone_that_no_noise_reaches_at_these_data_still_holds() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let y = m.here_and_now("y", 1);
+    let theta = m.parameter("theta");
+    m.minimize(-1.0 * y.at(0));
+    m.between("range", -9.0, x.at(0), 9.0);
+    m.between("wide", -50.0, y.at(0), 50.0);
+    m.norm_at_most("disc", vec![theta * x.at(0), y.at(0)], 1.0);
+    let map = m.build_map().unwrap();
+    let ask = Ask::new(Query::Sum(vec!["x".into()]))
+        .adjacency(Adjacency::one_entry(1.0))
+        .privacy(Privacy::laplace(1.0))
+        .declared(0.2, "a test")
+        .feasibility(Feasibility::eta(ETA).method(Choice::L1_BALL));
+    let plan = Plan::new(&map, ask).unwrap();
+    let mean = plan.released().at(&[0.0]).unwrap().mean;
+    assert!((mean[1] - 1.0).abs() < 1e-6, "{mean:?}");
+}

@@ -1,9 +1,10 @@
-//! ℓ₁ ball (Laplace): ‖ζ‖₁ ≤ s·γ with γ the (1−η)-quantile of a Gamma law of shape k, since |ζ_j|/s are exponential. Its
+//! M5h. ℓ₁ ball (Laplace): ‖ζ‖₁ ≤ s·γ with γ the (1−η)-quantile of a Gamma law of shape k, since |ζ_j|/s are exponential. Its
 //! 2k vertices ±r·e_j stand in for all of it: every block holds at each, and a linear row needs the room r·max|v_j|.
 
-use super::{Choice, Kind, Method, Ready, Scope, Setting, Task};
+use super::{Choice, Kind, Method, Ready, Scope, Setting, Site, Task, vertices};
 use crate::error::{Error, Result};
 use crate::noise::{self, Law};
+use crate::program::Cone;
 use crate::rule::Lift;
 use std::collections::BTreeSet;
 
@@ -75,29 +76,67 @@ impl CrossPolytope {
 }
 
 impl Method for CrossPolytope {
+    fn check(&self, site: &Site<'_>) -> Result<()> {
+        let noises: BTreeSet<usize> = site.rows.iter().flat_map(|r| r.noises.clone()).collect();
+        let vertices = 2 * noises.len();
+        if vertices::fits(site.cone, vertices) {
+            return Ok(());
+        }
+        Err(Error::refused(
+            format!(
+                "an l1 ball on the {} block `{}`",
+                site.cone.kind(),
+                site.name
+            ),
+            format!(
+                "{} noises reach it, and at the {vertices} vertices of the ball it would take {} rows",
+                noises.len(),
+                vertices * site.cone.dim()
+            ),
+            "a smaller block, or `method = \"safe-box\"`, a bound of the block's own size",
+        ))
+    }
+
     fn enforce(&self, lift: &mut Lift<'_>, task: &Task<'_>) -> Result<()> {
-        let k = lift.noises();
-        let noises: Vec<_> = task.rows.iter().map(|&i| lift.row_noise(i)).collect();
-        if task.cone.is_linear() && noises.iter().all(|noise| noise.is_fixed()) {
-            for (&i, noise) in task.rows.iter().zip(&noises) {
+        if !task.cone.is_linear() {
+            self.at_vertices(lift, task.cone, task.rows);
+            return Ok(());
+        }
+        for &i in task.rows {
+            let noise = lift.row_noise(i);
+            if noise.is_fixed() {
                 let largest = noise.constant.iter().fold(0.0f64, |m, v| m.max(v.1.abs()));
                 let row = lift.mean_row(i, self.radius * largest);
                 lift.inequality(row, Some(i));
-            }
-            return Ok(());
-        }
-        // The other noises do not reach the block: what they take of the ball only makes it smaller.
-        let touched: BTreeSet<usize> = noises.iter().flat_map(|noise| noise.touched(k)).collect();
-        let origins: Vec<Option<usize>> = task.rows.iter().map(|&i| Some(i)).collect();
-        for j in touched {
-            for end in [-self.radius, self.radius] {
-                let mut zeta = vec![0.0; k];
-                zeta[j] = end;
-                let at = task.rows.iter().zip(&noises);
-                let rows = at.map(|(&i, noise)| lift.row_at(i, noise, &zeta)).collect();
-                lift.cone(task.cone, rows, &origins);
+            } else {
+                self.at_vertices(lift, &Cone::Nonnegative(1), &[i]);
             }
         }
         Ok(())
+    }
+}
+
+impl CrossPolytope {
+    /// The block at every vertex of the noises that reach it: the others only take a part of the ball. A block that none
+    /// reaches at these data holds at the centre.
+    fn at_vertices(&self, lift: &mut Lift<'_>, cone: &Cone, rows: &[usize]) {
+        let k = lift.noises();
+        let noises: Vec<_> = rows.iter().map(|&i| lift.row_noise(i)).collect();
+        let touched: BTreeSet<usize> = noises.iter().flat_map(|noise| noise.touched(k)).collect();
+        let mut points: Vec<(usize, f64)> = Vec::new();
+        for &j in &touched {
+            points.extend([(j, -self.radius), (j, self.radius)]);
+        }
+        if points.is_empty() {
+            points.push((0, 0.0));
+        }
+        let origins: Vec<Option<usize>> = rows.iter().map(|&i| Some(i)).collect();
+        for (j, end) in points {
+            let mut zeta = vec![0.0; k];
+            zeta[j] = end;
+            let at = rows.iter().zip(&noises);
+            let rows = at.map(|(&i, noise)| lift.row_at(i, noise, &zeta)).collect();
+            lift.cone(cone, rows, &origins);
+        }
     }
 }

@@ -172,11 +172,15 @@ pub(super) fn noises_at_vertices(site: &Site<'_>) -> usize {
 
 /// Whether a block at the vertices of this many noises is of a size that can be solved.
 pub(super) fn are_few(cone: &Cone, noises: usize) -> bool {
-    let dense = match cone {
-        Cone::PsdTriangle(_) => cone.dim().saturating_pow(2),
-        _ => 1,
-    };
-    noises <= MOST_NOISES && dense <= MOST_ENTRIES >> noises
+    noises <= MOST_NOISES && fits(cone, 1 << noises)
+}
+
+/// Whether a block at this many points is of a size that can be solved.
+pub(super) fn fits(cone: &Cone, points: usize) -> bool {
+    match cone {
+        Cone::PsdTriangle(_) => cone.dim().saturating_pow(2).saturating_mul(points) <= MOST_ENTRIES,
+        _ => points <= MOST_ENTRIES,
+    }
 }
 
 fn check_vertices(cone: &Cone, name: &str, noises: usize, fixed: bool) -> Result<()> {
