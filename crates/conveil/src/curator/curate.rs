@@ -1,7 +1,7 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
 use super::clipped;
-use super::empirical::violation;
+use super::empirical::Measured;
 use super::{Clipped, CuratorReport, Empirical};
 use crate::error::{Error, Result};
 use crate::plan::{Decided, Plan, ReleasedMap};
@@ -65,25 +65,22 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
         + decided.program.a().nnz() as u64;
     let draws = (WORK / stored.max(1)).clamp(1_000, DRAWS);
     let batch = plan.ask().batch();
-    let slip = decided
-        .residuals
-        .primal
-        .max(1e-12 * decided.residuals.primal_scale);
-    let each = plan.guarantee().budget().is_for_each_row();
+    let slip = decided.slip();
+    let each_row = plan.guarantee().budget().is_for_each_row();
     let measured = |program: &Program, decided: &Decided, seed: u64| {
         // Noise on the answer ignores equalities, and violates one that it moves.
         if released.design().is_at_the_mean() && moves_an_equality(program, decided) {
             return Ok(Empirical::Exact { probability: 1.0 });
         }
-        violation(
+        let measured = Measured {
             program,
-            &decided.mean,
-            &decided.recourse,
-            released.law(),
-            (slip, each),
-            (draws, seed),
-            &batch,
-        )
+            law: released.law(),
+            slip,
+            each_row,
+            draws,
+            seed,
+        };
+        measured.of(decided, &batch)
     };
     let empirical = measured(&decided.program, decided, 0x0E0A)?;
     // Only an envelope's decision is another one in the user's own variables: a million records are not copied for it.

@@ -3,7 +3,7 @@
 use crate::chance::feasible_interval;
 use crate::error::Result;
 use crate::noise::{self, Law, Sampler};
-use crate::plan::Recourse;
+use crate::plan::Decided;
 use crate::program::{Against, Cone, Holds, Program};
 use crate::solve::Batch;
 use serde::Serialize;
@@ -86,118 +86,106 @@ const STREAM: u64 = 2 << 40;
 /// Draws in one chunk: chunks are independent streams, so the count does not depend on threads.
 const CHUNK: u64 = 10_000;
 
-/// Pr[x̄ + Xζ infeasible] on the blocks that hold with noise. A violation within `slip`, the solve's own primal
-/// residual, does not count.
-pub fn empirical_violation(
-    program: &Program,
-    mean: &[f64],
-    recourse: &Recourse,
-    law: &Law,
-    slip: f64,
-    (draws, seed): (u64, u64),
-    batch: &Batch<'_>,
-) -> Result<Empirical> {
-    violation(
-        program,
-        mean,
-        recourse,
-        law,
-        (slip, false),
-        (draws, seed),
-        batch,
-    )
+/// What is measured of a rule, and how.
+pub(super) struct Measured<'a> {
+    /// The blocks that hold with noise or always count.
+    pub(super) program: &'a Program,
+    pub(super) law: &'a Law,
+    /// A violation within this, the solve's own primal residual, does not count.
+    pub(super) slip: f64,
+    /// The worst row alone, where the promise is for each row by itself: every linear row, and every other cone.
+    pub(super) each_row: bool,
+    /// Fresh draws, where more than one noise keeps the probability from being exact.
+    pub(super) draws: u64,
+    pub(super) seed: u64,
 }
 
-/// The same, of the worst row alone where the promise is for each row by itself: every linear row, and every other cone.
-pub(super) fn violation(
-    program: &Program,
-    mean: &[f64],
-    recourse: &Recourse,
-    law: &Law,
-    (slip, each): (f64, bool),
-    (draws, seed): (u64, u64),
-    batch: &Batch<'_>,
-) -> Result<Empirical> {
-    let slack = program.slack(mean);
-    let by_rows = program.a().by_rows();
-    let moves: Vec<Vec<(usize, f64)>> = (0..program.rows())
-        .map(|i| recourse.of_row(by_rows.row(i)))
-        .collect();
-    if recourse.noises() == 1 {
-        let v: Vec<f64> = moves
+impl Measured<'_> {
+    /// Pr[x̄ + Xζ infeasible].
+    pub(super) fn of(&self, decided: &Decided, batch: &Batch<'_>) -> Result<Empirical> {
+        let (program, law, slip) = (self.program, self.law, self.slip);
+        let (draws, seed, recourse) = (self.draws, self.seed, &decided.recourse);
+        let slack = program.slack(&decided.mean);
+        let by_rows = program.a().by_rows();
+        let moves: Vec<Vec<(usize, f64)>> = (0..program.rows())
+            .map(|i| recourse.of_row(by_rows.row(i)))
+            .collect();
+        if recourse.noises() == 1 {
+            let v: Vec<f64> = moves
+                .iter()
+                .map(|m| m.first().map_or(0.0, |e| e.1))
+                .collect();
+            let bound = law.support_bound().unwrap_or(1e3 * law.scale());
+            let interval = feasible_interval(program, &slack, &v, slip, bound);
+            return Ok(Empirical::Exact {
+                probability: interval.violation(law),
+            });
+        }
+        let blocks: Vec<_> = program
+            .constraints()
             .iter()
-            .map(|m| m.first().map_or(0.0, |e| e.1))
+            .filter(|b| b.holds() != Holds::AtTheMean && !matches!(b.cone(), Cone::Zero(_)))
+            .filter(|b| b.range().any(|i| !moves[i].is_empty()))
             .collect();
-        let bound = law.support_bound().unwrap_or(1e3 * law.scale());
-        let interval = feasible_interval(program, &slack, &v, slip, bound);
-        return Ok(Empirical::Exact {
-            probability: interval.violation(law),
-        });
-    }
-    let blocks: Vec<_> = program
-        .constraints()
-        .iter()
-        .filter(|b| b.holds() != Holds::AtTheMean && !matches!(b.cone(), Cone::Zero(_)))
-        .filter(|b| b.range().any(|i| !moves[i].is_empty()))
-        .collect();
-    let chunks = draws.div_ceil(CHUNK).max(1);
-    if each {
-        let rows: Vec<usize> = (blocks.iter())
-            .filter(|block| block.cone().is_linear())
-            .flat_map(|block| block.range())
-            .filter(|&i| !moves[i].is_empty())
-            .collect();
-        let counts = batch.run(chunks as usize, |chunk| {
-            let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
-            let mut zeta = vec![0.0; recourse.noises()];
-            let mut bad = vec![0u64; rows.len()];
-            for _ in 0..CHUNK.min(draws - chunk as u64 * CHUNK) {
-                sampler.fill(law, &mut zeta);
-                for (bad, &i) in bad.iter_mut().zip(&rows) {
-                    let moved: f64 = moves[i].iter().map(|&(j, v)| v * zeta[j]).sum();
-                    *bad += u64::from(slack[i] - moved < -slip);
+        let chunks = draws.div_ceil(CHUNK).max(1);
+        if self.each_row {
+            let rows: Vec<usize> = (blocks.iter())
+                .filter(|block| block.cone().is_linear())
+                .flat_map(|block| block.range())
+                .filter(|&i| !moves[i].is_empty())
+                .collect();
+            let counts = batch.run(chunks as usize, |chunk| {
+                let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
+                let mut zeta = vec![0.0; recourse.noises()];
+                let mut bad = vec![0u64; rows.len()];
+                for _ in 0..CHUNK.min(draws - chunk as u64 * CHUNK) {
+                    sampler.fill(law, &mut zeta);
+                    for (bad, &i) in bad.iter_mut().zip(&rows) {
+                        let moved: f64 = moves[i].iter().map(|&(j, v)| v * zeta[j]).sum();
+                        *bad += u64::from(slack[i] - moved < -slip);
+                    }
                 }
-            }
-            bad
-        })?;
-        let total = |row: usize| counts.iter().map(|bad| bad[row]).sum::<u64>();
-        let worst = (0..rows.len()).map(total).max().unwrap_or(0);
-        return Ok(Empirical::Drawn {
-            infeasible: worst,
+                bad
+            })?;
+            let total = |row: usize| counts.iter().map(|bad| bad[row]).sum::<u64>();
+            let worst = (0..rows.len()).map(total).max().unwrap_or(0);
+            return Ok(Empirical::Drawn {
+                infeasible: worst,
+                draws,
+                // The worst of many rows: each has its part of the false alarms.
+                interval: noise::clopper_pearson(worst, draws, 1e-6 / rows.len().max(1) as f64)?,
+                worst_of: Some(rows.len()),
+            });
+        }
+        let infeasible: u64 = batch
+            .run(chunks as usize, |chunk| {
+                let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
+                let mut zeta = vec![0.0; recourse.noises()];
+                let mut point = Vec::new();
+                let count = CHUNK.min(draws - chunk as u64 * CHUNK);
+                let mut bad = 0u64;
+                for _ in 0..count {
+                    sampler.fill(law, &mut zeta);
+                    let violated = blocks.iter().any(|block| {
+                        point.clear();
+                        point.extend(block.range().map(|i| {
+                            slack[i] - moves[i].iter().map(|&(j, v)| v * zeta[j]).sum::<f64>()
+                        }));
+                        block.cone().violation(&point, Against::Primal) > slip
+                    });
+                    bad += u64::from(violated);
+                }
+                bad
+            })?
+            .into_iter()
+            .sum();
+        Ok(Empirical::Drawn {
+            infeasible,
             draws,
-            // The worst of many rows: each has its part of the false alarms.
-            interval: noise::clopper_pearson(worst, draws, 1e-6 / rows.len().max(1) as f64)?,
-            worst_of: Some(rows.len()),
-        });
+            interval: noise::clopper_pearson(infeasible, draws, 1e-6)?,
+            worst_of: None,
+        })
     }
-    let infeasible: u64 = batch
-        .run(chunks as usize, |chunk| {
-            let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
-            let mut zeta = vec![0.0; recourse.noises()];
-            let mut point = Vec::new();
-            let count = CHUNK.min(draws - chunk as u64 * CHUNK);
-            let mut bad = 0u64;
-            for _ in 0..count {
-                sampler.fill(law, &mut zeta);
-                let violated = blocks.iter().any(|block| {
-                    point.clear();
-                    point.extend(block.range().map(|i| {
-                        slack[i] - moves[i].iter().map(|&(j, v)| v * zeta[j]).sum::<f64>()
-                    }));
-                    block.cone().violation(&point, Against::Primal) > slip
-                });
-                bad += u64::from(violated);
-            }
-            bad
-        })?
-        .into_iter()
-        .sum();
-    Ok(Empirical::Drawn {
-        infeasible,
-        draws,
-        interval: noise::clopper_pearson(infeasible, draws, 1e-6)?,
-        worst_of: None,
-    })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ mod widest;
 pub use clipped::Clipped;
 pub use comparison::{Comparison, StrategyRow};
 pub use curate::Curated;
-pub use empirical::{Empirical, empirical_violation};
+pub use empirical::Empirical;
 pub use explain::{Explanation, Threshold, explain};
 pub use fit::{Fit, fit};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};

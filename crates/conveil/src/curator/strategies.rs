@@ -1,9 +1,10 @@
 //! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
 
+use super::Empirical;
 use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::curate::misses_what_no_noise_moves;
+use super::empirical::Measured;
 use super::judge::Judge;
-use super::{Empirical, empirical_violation};
 use crate::ask::{Adjacency, Norm, Request};
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -396,19 +397,16 @@ impl Ground<'_, '_> {
         row.loss = Some(loss);
         row.loss_percent = self.percent(loss);
         row.draws = self.draws;
-        let slip = decided
-            .residuals
-            .primal
-            .max(1e-12 * decided.residuals.primal_scale);
-        if let Empirical::Exact { probability } = empirical_violation(
-            &self.judge.program,
-            &decided.mean,
-            &decided.recourse,
-            self.law(),
+        let slip = decided.slip();
+        let measured = Measured {
+            program: &self.judge.program,
+            law: self.law(),
             slip,
-            (1, self.seed),
-            batch,
-        )? {
+            each_row: false,
+            draws: 1,
+            seed: self.seed,
+        };
+        if let Empirical::Exact { probability } = measured.of(decided, batch)? {
             // A decision for corrected or clipped data may miss an equality of the data themselves, whatever the noise.
             let missed = misses_what_no_noise_moves(&self.judge.program, decided, self.released);
             row.infeasible_percent = Some(if missed { 100.0 } else { 100.0 * probability });

@@ -74,6 +74,16 @@ pub struct Decided {
 }
 
 impl Decided {
+    /// What a constraint may be violated by without counting: the solve's own primal residual.
+    pub(crate) fn slip(&self) -> f64 {
+        let Residuals {
+            primal,
+            primal_scale,
+            ..
+        } = self.residuals;
+        primal.max(1e-12 * primal_scale)
+    }
+
     /// The decision without the envelope's own variables, against the program at the data themselves.
     pub(crate) fn in_own_variables(mut self, program: Program) -> Self {
         let n = program.columns();

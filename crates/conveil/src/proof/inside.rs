@@ -11,7 +11,8 @@ use crate::solve::{self, Outcome, Settings};
 pub(super) fn moved_inside(
     program: &Program,
     x: &[f64],
-    (stored, tolerance): (Option<&Vec<f64>>, f64),
+    stored: Option<&Vec<f64>>,
+    tolerance: f64,
     solver: &Solver<'_>,
 ) -> Result<Vec<f64>> {
     let slips = outside(program, x);

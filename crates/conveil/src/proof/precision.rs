@@ -104,8 +104,8 @@ impl Precision {
         mean: Option<&Program>,
         solver: &Solver<'_>,
     ) -> Result<Proven> {
-        let stored = (self.inside.as_ref(), self.tolerance);
-        let x = moved_inside(program, &solution.x, stored, solver)?;
+        let stored = self.inside.as_ref();
+        let x = moved_inside(program, &solution.x, stored, self.tolerance, solver)?;
         let intervals = self.intervals(program, mean, program.objective(&x));
         let z = into_the_dual_cone(program, &solution.z);
         let (z, absorbed) = self.absorb(program, &x, z, &intervals);

@@ -13,7 +13,7 @@ use crate::noise::{self, LatticeLaw};
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
 use crate::rule::{RowRule, Rule};
-use crate::solve::{CLOSE, Hinge, HingeForm, Residuals, Settings};
+use crate::solve::{CLOSE, Hinge, HingeForm, Measured, Residuals, Settings};
 use rayon::prelude::*;
 
 /// A program whose recourse is eliminated, by public structure.
@@ -383,16 +383,19 @@ impl ConeCheck {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (quadratic, linear) = (dot(&px, mean), dot(program.q(), mean));
         let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        Residuals::scaled(
-            (self.primal.max(0.0), dual, quadratic + linear + self.linear),
-            (
-                self.largest_b,
-                largest(program.q()),
-                largest(program.p().nzval()),
-            ),
-            (self.size, largest(&px), 0.5 * quadratic + linear),
-            self.largest_x.max(largest(mean)),
-        )
+        Measured {
+            primal: self.primal.max(0.0),
+            dual,
+            gap: quadratic + linear + self.linear,
+            b: self.largest_b,
+            q: largest(program.q()),
+            p: largest(program.p().nzval()),
+            size: self.size,
+            px: largest(&px),
+            objective: 0.5 * quadratic + linear,
+            x: self.largest_x.max(largest(mean)),
+        }
+        .scaled()
     }
 }
 

@@ -4,6 +4,41 @@ use crate::error::{Infeasibility, Residuals};
 use crate::program::{Against, Program};
 use std::fmt;
 
+/// What residuals are made of.
+pub(crate) struct Measured {
+    pub(crate) primal: f64,
+    pub(crate) dual: f64,
+    pub(crate) gap: f64,
+    /// ‖b‖∞, ‖q‖∞ and the largest entry of P.
+    pub(crate) b: f64,
+    pub(crate) q: f64,
+    pub(crate) p: f64,
+    /// The size that the constraints suggest.
+    pub(crate) size: f64,
+    /// ‖Px‖∞.
+    pub(crate) px: f64,
+    pub(crate) objective: f64,
+    /// ‖x‖∞.
+    pub(crate) x: f64,
+}
+
+impl Measured {
+    /// With the scales that make them relative.
+    pub(crate) fn scaled(&self) -> Residuals {
+        let bad = |v: f64| if v.is_finite() { v } else { f64::INFINITY };
+        let slope = self.q.max(self.size * self.p);
+        Residuals {
+            primal: bad(self.primal),
+            dual: bad(self.dual),
+            gap: bad(self.gap.abs()),
+            primal_scale: unit_of(self.b) + self.b,
+            dual_scale: unit_of(slope) + self.q + self.px,
+            gap_scale: unit_of(slope * self.size) + self.objective.abs(),
+            reach: self.x / self.size,
+        }
+    }
+}
+
 impl Residuals {
     /// Measures a pair.
     pub fn of(program: &Program, x: &[f64], z: &[f64]) -> Self {
@@ -23,37 +58,19 @@ impl Residuals {
             largest(program.q().iter().copied()),
         );
         let p = largest(program.p().nzval().iter().copied());
-        Residuals::scaled(
-            (primal, dual, quadratic + linear + dot(program.b(), z)),
-            (b, q, p),
-            (
-                suggested_size(program),
-                largest(px.iter().copied()),
-                0.5 * quadratic + linear,
-            ),
-            largest(x.iter().copied()),
-        )
-    }
-
-    /// From (primal, dual, gap), (‖b‖∞, ‖q‖∞, the largest entry of P), (the size that the constraints suggest, ‖Px‖∞,
-    /// the objective) and ‖x‖∞.
-    pub(crate) fn scaled(
-        (primal, dual, gap): (f64, f64, f64),
-        (b, q, p): (f64, f64, f64),
-        (size, px, objective): (f64, f64, f64),
-        x: f64,
-    ) -> Self {
-        let bad = |v: f64| if v.is_finite() { v } else { f64::INFINITY };
-        let slope = q.max(size * p);
-        Residuals {
-            primal: bad(primal),
-            dual: bad(dual),
-            gap: bad(gap.abs()),
-            primal_scale: unit_of(b) + b,
-            dual_scale: unit_of(slope) + q + px,
-            gap_scale: unit_of(slope * size) + objective.abs(),
-            reach: x / size,
+        Measured {
+            primal,
+            dual,
+            gap: quadratic + linear + dot(program.b(), z),
+            b,
+            q,
+            p,
+            size: suggested_size(program),
+            px: largest(px.iter().copied()),
+            objective: 0.5 * quadratic + linear,
+            x: largest(x.iter().copied()),
         }
+        .scaled()
     }
 
     /// The largest relative residual.

@@ -13,6 +13,7 @@ mod working;
 
 pub use crate::error::{Infeasibility, Residuals};
 pub use batch::{Batch, Cancel};
+pub(crate) use check::Measured;
 pub(crate) use framed::size_of_limits;
 pub(crate) use hinge::{CLOSE, Hinge};
 pub(crate) use losses::HingeForm;
