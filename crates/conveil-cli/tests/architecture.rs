@@ -80,3 +80,68 @@ fn models_build_without_the_ledger_and_its_noise() {
     }
     assert!(!seen.contains("conveil-release"), "{seen:?}");
 }
+
+/// The walks of the page: their titles, and the types that they meet.
+fn walks() -> BTreeMap<String, Vec<String>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut walks: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut walk = None;
+    for line in page.lines() {
+        let Some(line) = line.strip_prefix("    ") else {
+            walk = None;
+            continue;
+        };
+        match (line.strip_prefix("Walk: "), &walk) {
+            (Some(title), _) => walk = Some(title.to_string()),
+            (None, Some(title)) => {
+                let (_step, types) = line.split_once("  ").unwrap();
+                let types = types.split(',').map(|name| name.trim().to_string());
+                walks.entry(title.clone()).or_default().extend(types);
+            }
+            (None, None) => {}
+        }
+    }
+    walks
+}
+
+/// Every type below `crates/*/src`, by name.
+fn types() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_source = path.components().any(|part| part.as_os_str() == "src");
+            if path.is_dir() {
+                open.push(path);
+            } else if is_source && path.extension().is_some_and(|end| end == "rs") {
+                let text = std::fs::read_to_string(path).unwrap();
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let declared = words
+                    .windows(2)
+                    .filter(|pair| ["struct", "enum", "trait"].contains(&pair[0]));
+                let name = |word: &str| {
+                    let end = word.find(|c: char| !c.is_alphanumeric());
+                    word[..end.unwrap_or(word.len())].to_string()
+                };
+                found.extend(declared.map(|pair| name(pair[1])));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_walks_meet_few_types_and_all_of_them_exist() {
+    let (walks, types) = (walks(), types());
+    assert_eq!(walks.len(), 3);
+    for (title, met) in walks {
+        let distinct: BTreeSet<&String> = met.iter().collect();
+        assert_eq!(distinct.len(), met.len(), "{title}: a type twice");
+        assert!((20..=30).contains(&met.len()), "{title}: {}", met.len());
+        for name in met {
+            assert!(types.contains(&name), "{title}: there is no type `{name}`");
+        }
+    }
+}
