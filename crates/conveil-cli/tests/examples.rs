@@ -7,8 +7,8 @@ use conveil_models::conic::Conic;
 use conveil_models::spec;
 use conveil_text::problem;
 use running::{
-    CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, RECORD_EXAMPLES, directory,
-    ended, examples, text, write,
+    CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, PORTFOLIO_EXAMPLES,
+    RECORD_EXAMPLES, directory, ended, examples, text, write,
 };
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ const VERBS: &[&str] = &["check", "solve", "compare", "explain", "frontier"];
 
 fn all() -> impl Iterator<Item = &'static str> {
     let all = EXAMPLES.iter().chain(GRID_EXAMPLES);
-    let all = all.chain(ELLIPSOID_EXAMPLES);
+    let all = all.chain(ELLIPSOID_EXAMPLES).chain(PORTFOLIO_EXAMPLES);
     all.chain(RECORD_EXAMPLES).copied()
 }
 

@@ -31,6 +31,7 @@ pub mod files;
 pub mod grid;
 pub mod model;
 mod outside;
+pub mod portfolio;
 pub mod records;
 pub mod regression;
 pub mod spec;

@@ -16,7 +16,7 @@ use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::spec::{QuerySection, Spec};
-use crate::{conic, ellipsoid, grid, regression, svm};
+use crate::{conic, ellipsoid, grid, portfolio, regression, svm};
 
 /// The registry: one line for each kind of model.
 pub static KINDS: &[&Kind] = &[
@@ -25,6 +25,7 @@ pub static KINDS: &[&Kind] = &[
     &svm::KIND,
     &regression::KIND,
     &ellipsoid::KIND,
+    &portfolio::KIND,
 ];
 
 /// A kind of model: its words in a spec, and how it is read.

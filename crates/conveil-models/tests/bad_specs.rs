@@ -67,7 +67,7 @@ fn mistakes_in_sections_and_versions() {
 fn mistakes_in_problem() {
     refused(&[
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm`, `regression` or `ellipsoid`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm`, `regression`, `ellipsoid` or `portfolio`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",
@@ -75,7 +75,7 @@ fn mistakes_in_problem() {
         (SMALLEST, "file = \"problem.json\"\n", "file = \" \"\n",
             "spec.toml:3:8: `file` must not be empty"),
         (SMALLEST, r#"file = "problem.json""#, r#"path = "problem.json""#,
-            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs, curvature, records, features, label, lambda, intercept, regressors, response, basis, condition, ridge, loss, units, normals, determinant"),
+            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, network, form, susceptance, angle_limits, costs, curvature, records, features, label, lambda, intercept, regressors, response, basis, condition, ridge, loss, units, normals, determinant, covariance, aversion, cap"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "x""#,
             "spec.toml:13:8: the name `x` is taken"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "y[1]""#,

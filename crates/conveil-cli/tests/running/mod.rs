@@ -32,6 +32,9 @@ pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines"];
 /// The example specs of ellipsoids, by name: their private offsets are in a CSV beside them.
 pub const ELLIPSOID_EXAMPLES: &[&str] = &["ellipsoid"];
 
+/// The example specs of portfolios, by name: their private returns are in a CSV beside them.
+pub const PORTFOLIO_EXAMPLES: &[&str] = &["mean-variance"];
+
 /// Where the example specs stand.
 pub fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs")

@@ -1,0 +1,96 @@
+//! The assets of a spec as a portfolio. The forecasts are no part of it.
+
+use conveil::ask::{NoiseShape, Query};
+use conveil::program::DataMap;
+
+use super::Portfolio;
+use super::private::Forecasts;
+use super::stated::{CovarianceSource, PortfolioSpec};
+use crate::failure::Failure;
+use crate::files::{Files, Named};
+use crate::model::{Datasets, Model};
+use crate::records::Records;
+use crate::spec::Spec;
+
+/// The portfolio of a spec.
+#[derive(Debug)]
+pub(super) struct PortfolioModel {
+    /// How messages call the covariance.
+    name: String,
+    pub(super) stated: PortfolioSpec,
+    pub(super) portfolio: Portfolio,
+}
+
+impl PortfolioModel {
+    pub(super) fn open(
+        stated: &PortfolioSpec,
+        spec: &Spec,
+        files: &Files,
+    ) -> Result<Self, Failure> {
+        let (name, assets, covariance) = match &stated.covariance {
+            CovarianceSource::Rows(rows) => {
+                let (assets, rows) = rows.value.iter().cloned().unzip();
+                ("portfolio".into(), assets, rows)
+            }
+            CovarianceSource::File(file) => {
+                let (name, input) = files.public_records(Named {
+                    file,
+                    what: "covariance",
+                    key: "file",
+                })?;
+                let records = Records::read(&name, input)?;
+                let rows = records.rows().map(<[f64]>::to_vec).collect();
+                (name, records.names().to_vec(), rows)
+            }
+        };
+        let mut builder = Portfolio::of(assets, covariance)
+            .aversion(stated.aversion)
+            .cap(stated.cap);
+        if let Some((low, high)) = stated.bounds {
+            builder = builder.within(low, high);
+        }
+        let portfolio = builder.build().map_err(|e| match &stated.covariance {
+            CovarianceSource::Rows(rows) => Failure::located(&spec.name, rows, e),
+            CovarianceSource::File(_) => Failure::engine(&name, e),
+        })?;
+        Ok(PortfolioModel {
+            name,
+            stated: stated.clone(),
+            portfolio,
+        })
+    }
+}
+
+impl Model for PortfolioModel {
+    fn map(&self) -> &dyn DataMap {
+        &self.portfolio
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All weights, where the spec names none.
+    fn query(&self, spec: &Spec) -> Result<Query, Failure> {
+        Ok(match &spec.query.query {
+            None | Some(Query::Identity) => self.portfolio.query(),
+            Some(query) => query.clone(),
+        })
+    }
+
+    /// Shaped by the curvature where that certifies it.
+    fn shape(&self, spec: &Spec) -> NoiseShape {
+        match spec.privacy.sensitivity.value.certificate() {
+            Some(_) => NoiseShape::Curvature,
+            None => NoiseShape::Identity,
+        }
+    }
+
+    fn how_to_bound(&self) -> &'static str {
+        "add `bounds` to [private]: [-0.1, 0.2], say"
+    }
+
+    fn datasets(&self, files: &Files) -> Result<Box<dyn Datasets + '_>, Failure> {
+        Ok(Box::new(Forecasts::open(self, files)?))
+    }
+}
