@@ -4,6 +4,7 @@
 
 mod running;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -200,7 +201,10 @@ fn replace_word(random: &mut Seeded, text: &mut String) {
 /// Text to plan to the document that `check` shows.
 fn planned(spec: &str, problem: &str, cancel: &Cancel) -> Result<String, Failure> {
     let named = |name, text| Text { name, text };
-    let bench = Workbench::from_texts(named("spec.toml", spec), named("problem.json", problem))?;
+    // Whatever file the spec names, it gets the problem.
+    let names: BTreeSet<&str> = spec.split('"').skip(1).step_by(2).collect();
+    let files: Vec<Text> = names.iter().map(|name| named(name, problem)).collect();
+    let bench = Workbench::from_files(named("spec.toml", spec), &files)?;
     // Not used, but they must not fail badly either.
     let _ = bench.dataset(None, cancel);
     Ok(bench.check(cancel)?.to_string())

@@ -1,20 +1,46 @@
-//! The files that a spec names, beside the spec itself: opened where they stand, none of them longer than is sensible.
+//! The files that a spec names, beside the spec itself: on disk, relative to its directory, or texts in memory. None of them
+//! is longer than is sensible.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use conveil_text::spelling::quoted;
 use conveil_text::{Located, ReadError};
 
-/// Where the files of a spec are.
+use crate::failure::Failure;
+
+/// Where the files of a spec are: the public ones, which a model is made of, and the private ones, its data.
+///
+/// # Guarantee
+/// Of [`Files::in_memory`] no path is opened, whatever the spec names; and a public file is never looked for among the
+/// private ones. Tests: `files_in_memory_open_no_path`, `no_public_file_is_looked_for_among_the_private_ones`.
 #[derive(Debug, Clone)]
 pub struct Files {
     /// How messages call the spec.
     spec_name: String,
-    /// The directory that paths in the spec are relative to.
-    folder: PathBuf,
-    /// The name and text of the public file, where it was handed over.
-    public: Option<(String, String)>,
+    public: Place,
+    private: Place,
+}
+
+/// Where files are.
+#[derive(Debug, Clone)]
+enum Place {
+    /// In this directory.
+    Folder(PathBuf),
+    /// In memory, by name.
+    Memory(Arc<BTreeMap<String, String>>),
+}
+
+/// A text, and how the spec and messages call it.
+#[derive(Debug, Clone, Copy)]
+pub struct Text<'t> {
+    /// The name.
+    pub name: &'t str,
+    /// The text.
+    pub text: &'t str,
 }
 
 /// A file that a spec names: its place in the spec, what messages call it, and the key that names it.
@@ -36,17 +62,35 @@ impl Files {
     pub fn in_folder(spec_name: &str, folder: &Path) -> Self {
         Files {
             spec_name: spec_name.into(),
-            folder: folder.into(),
-            public: None,
+            public: Place::Folder(folder.into()),
+            private: Place::Folder(folder.into()),
         }
     }
 
-    /// Of a spec whose public file, if it names one, is this text.
-    pub fn of_text(spec_name: &str, name: &str, text: &str) -> Self {
-        Files {
-            public: Some((name.into(), text.into())),
-            ..Self::in_folder(spec_name, Path::new(""))
+    /// Of a spec whose files are these texts and no others; they are found by their names, as the spec writes them.
+    pub fn in_memory(spec_name: &str, files: &[Text<'_>]) -> Result<Self, Failure> {
+        Ok(Files {
+            spec_name: spec_name.into(),
+            public: Place::Memory(Arc::new(by_name(files)?)),
+            private: Place::Memory(Arc::default()),
+        })
+    }
+
+    /// The same, with private files that are these texts and no others.
+    pub fn with_private(&self, files: &[Text<'_>]) -> Result<Self, Failure> {
+        let private = by_name(files)?;
+        if let Place::Memory(public) = &self.public
+            && let Some(twice) = private.keys().find(|name| public.contains_key(*name))
+        {
+            return Err(Failure::Input(format!(
+                "{} is among the public files and among the private ones: a file is one or the other",
+                quoted(twice)
+            )));
         }
+        Ok(Files {
+            private: Place::Memory(Arc::new(private)),
+            ..self.clone()
+        })
     }
 
     /// How messages call the spec.
@@ -54,61 +98,140 @@ impl Files {
         &self.spec_name
     }
 
-    /// The directory that paths in the spec are relative to.
+    /// The directory that paths in the spec are relative to; that of the process where the files are in memory.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        match &self.public {
+            Place::Folder(folder) => folder,
+            Place::Memory(_) => Path::new(""),
+        }
     }
 
     /// What messages call a public file, and its text.
     pub fn public_text(&self, named: Named<'_>) -> Result<(String, String), ReadError> {
-        match &self.public {
-            Some(given) => Ok(given.clone()),
-            None => self.text(named, MOST_BYTES),
-        }
+        self.text(named, &self.public)
     }
 
-    /// What messages call a file, and its text.
-    pub fn text(&self, named: Named<'_>, limit: u64) -> Result<(String, String), ReadError> {
-        let (path, name) = self.place(named);
-        let text = text_of(&path, limit).map_err(|why| self.error(named, &name, &why))?;
-        Ok((name, text))
+    /// What messages call a private file, and its text.
+    pub fn private_text(&self, named: Named<'_>) -> Result<(String, String), ReadError> {
+        self.text(named, self.place_of_private(named))
     }
 
     /// What messages call a public file of records, and the file, to be read line by line.
-    pub fn public_records(
-        &self,
-        named: Named<'_>,
-    ) -> Result<(String, Box<dyn BufRead>), ReadError> {
-        match &self.public {
-            Some((name, text)) => Ok((name.clone(), Box::new(Cursor::new(text.clone())))),
-            None => self.records(named),
+    pub fn public_records(&self, named: Named<'_>) -> Result<NamedRecords<'_>, ReadError> {
+        self.records(named, &self.public)
+    }
+
+    /// What messages call a private file of records, and the file, to be read line by line.
+    pub fn private_records(&self, named: Named<'_>) -> Result<NamedRecords<'_>, ReadError> {
+        self.records(named, self.place_of_private(named))
+    }
+
+    /// Private numbers may stand in a public file of the spec: they are looked up only when the data are.
+    fn place_of_private(&self, named: Named<'_>) -> &Place {
+        match (&self.private, &self.public) {
+            (Place::Memory(private), Place::Memory(public))
+                if !private.contains_key(&named.file.value)
+                    && public.contains_key(&named.file.value) =>
+            {
+                &self.public
+            }
+            _ => &self.private,
         }
     }
 
-    /// What messages call a file of records, and the file, to be read line by line.
-    pub fn records(&self, named: Named<'_>) -> Result<(String, Box<dyn BufRead>), ReadError> {
-        let (path, name) = self.place(named);
-        let input = records_of(&path).map_err(|why| self.error(named, &name, &why))?;
-        Ok((name, Box::new(input)))
+    fn text(&self, named: Named<'_>, place: &Place) -> Result<(String, String), ReadError> {
+        let written = &named.file.value;
+        let (name, text) = match place {
+            Place::Folder(folder) => on_disk(folder, written, |path| text_of(path, MOST_BYTES)),
+            Place::Memory(files) => {
+                let text = in_memory(files, written);
+                (written.clone(), text.map(String::from))
+            }
+        };
+        let text = text.map_err(|why| self.error(named, &name, &why, place))?;
+        Ok((name, text))
     }
 
-    fn place(&self, named: Named<'_>) -> (PathBuf, String) {
-        let path = self.folder.join(named.file.value.as_str());
-        let name = path.display().to_string();
-        (path, name)
+    fn records<'f>(
+        &self,
+        named: Named<'_>,
+        place: &'f Place,
+    ) -> Result<NamedRecords<'f>, ReadError> {
+        let written = &named.file.value;
+        let (name, input): (_, Result<Box<dyn BufRead>, String>) = match place {
+            Place::Folder(folder) => on_disk(folder, written, |path| {
+                records_of(path).map(|input| Box::new(input) as _)
+            }),
+            Place::Memory(files) => {
+                let text = in_memory(files, written);
+                (written.clone(), text.map(|t| Box::new(t.as_bytes()) as _))
+            }
+        };
+        let input = input.map_err(|why| self.error(named, &name, &why, place))?;
+        Ok((name, input))
     }
 
-    fn error(&self, named: Named<'_>, name: &str, why: &str) -> ReadError {
+    fn error(&self, named: Named<'_>, name: &str, why: &str, place: &Place) -> ReadError {
         let Named { file, what, key } = named;
-        file.error(
-            &self.spec_name,
-            format!("cannot read the {what} {name}: {why}"),
-        )
-        .with_help(format!(
-            "`{key}` is a path relative to the spec's directory"
-        ))
+        let help = match place {
+            Place::Folder(_) => format!("`{key}` is a path relative to the spec's directory"),
+            Place::Memory(_) => format!(
+                "`{key}` is the name of a file in memory; nothing is read from disk beside such a spec"
+            ),
+        };
+        let message = format!("cannot read the {what} {name}: {why}");
+        file.error(&self.spec_name, message).with_help(help)
     }
 }
+
+/// What messages call a file of records, and the file.
+pub type NamedRecords<'f> = (String, Box<dyn BufRead + 'f>);
+
+fn by_name(files: &[Text<'_>]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut named = BTreeMap::new();
+    for file in files {
+        if named.insert(file.name.into(), file.text.into()).is_some() {
+            return Err(Failure::Input(format!(
+                "the file {} is handed over twice",
+                quoted(file.name)
+            )));
+        }
+    }
+    Ok(named)
+}
+
+/// What messages call a file of this directory, and what is read from it.
+fn on_disk<T>(folder: &Path, written: &str, read: impl FnOnce(&Path) -> T) -> (String, T) {
+    let path = folder.join(written);
+    (path.display().to_string(), read(&path))
+}
+
+/// Names of files that a message lists.
+const LISTED: usize = 8;
+
+/// The text of a file in memory, or why there is none.
+fn in_memory<'f>(files: &'f BTreeMap<String, String>, name: &str) -> Result<&'f str, String> {
+    let Some(text) = files.get(name) else {
+        let mut known: Vec<String> = files.keys().take(LISTED).map(|name| quoted(name)).collect();
+        if files.len() > LISTED {
+            known.push(format!("{} more", files.len() - LISTED));
+        }
+        return Err(match known.is_empty() {
+            true => "no such file among those in memory: there are none".into(),
+            false => format!("no such file among those in memory: {}", known.join(", ")),
+        });
+    };
+    if text.len() as u64 > MOST_BYTES {
+        return Err(too_long(MOST_BYTES));
+    }
+    match text.trim().is_empty() {
+        true => Err(EMPTY.into()),
+        false => Ok(text),
+    }
+}
+
+/// Why a file without a word in it is no file of ours.
+const EMPTY: &str = "the file is empty";
 
 /// A file of records, to be read line by line, or why it cannot be.
 pub fn records_of(path: &Path) -> Result<BufReader<Limited>, String> {
@@ -119,7 +242,7 @@ pub fn records_of(path: &Path) -> Result<BufReader<Limited>, String> {
     let rest = MOST_BYTES;
     let mut input = BufReader::new(Limited { file, rest });
     if input.fill_buf().map_err(plain)?.is_empty() {
-        return Err(String::from("the file is empty"));
+        return Err(EMPTY.into());
     }
     Ok(input)
 }
@@ -174,7 +297,7 @@ pub fn text_of(path: &Path, limit: u64) -> Result<String, String> {
         )
     })?;
     if text.trim().is_empty() {
-        return Err(String::from("the file is empty"));
+        return Err(EMPTY.into());
     }
     Ok(text)
 }

@@ -36,7 +36,7 @@ impl Book {
         };
         if without_ledger {
             let error = section.file.error(
-                name,
+                &section.source,
                 "the spec has a ledger, and `--no-ledger` passes it by",
             );
             return Err(error.with_help("leave out one of the two").into());
@@ -106,5 +106,5 @@ fn section_failure(inputs: &Inputs, error: &ledger::Error) -> Failure {
         ledger::Error::UnknownDataset { .. } => (&section.dataset, error.to_string()),
         _ => return Failure::ledger(error),
     };
-    place.error(&inputs.spec.name, found).with_help(init).into()
+    place.error(&section.source, found).with_help(init).into()
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use conveil_models::files::{Files, text_of};
+use conveil_models::files::{Files, Text, text_of};
 use conveil_models::spec::{self, Spec};
 
 use crate::failure::Failure;
@@ -33,11 +33,11 @@ impl Inputs {
         })
     }
 
-    /// The same from texts: the name and text of the spec, the name and text of the public file that it names.
-    pub(crate) fn from_texts(spec: (&str, &str), public: (&str, &str)) -> Result<Self, Failure> {
+    /// The same from texts: the spec, and the public files that it names.
+    pub(crate) fn from_files(spec: Text<'_>, files: &[Text<'_>]) -> Result<Self, Failure> {
         Ok(Inputs {
-            spec: spec::read(spec.0, spec.1)?,
-            files: Files::of_text(spec.0, public.0, public.1),
+            spec: spec::read(spec.name, spec.text)?,
+            files: Files::in_memory(spec.name, files)?,
         })
     }
 }

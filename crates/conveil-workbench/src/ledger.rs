@@ -27,6 +27,8 @@ pub struct LedgerFile {
 pub enum Between {
     /// Between the neighbours of a release with the spec at this path.
     Spec(PathBuf),
+    /// Between the neighbours of a release with this workbench.
+    Bench(Box<Workbench>),
     /// As stated.
     Stated(Neighbours),
 }
@@ -404,14 +406,17 @@ fn found(between: Option<&Between>, observer: &dyn Observer) -> Result<Found, Fa
             neighbourhood: stated.neighbourhood()?,
             of_spec: None,
         }),
-        Some(Between::Spec(spec)) => {
-            let bench = Workbench::open(spec)?;
-            let plan = bench.plan(observer)?;
-            let claim = Claim::of(&plan).map_err(failed)?;
-            Ok(Found {
-                of_spec: claim.scope().map(|scope| scope.holds.clone()),
-                neighbourhood: Neighbourhood::of(&plan).map_err(failed)?,
-            })
-        }
+        Some(Between::Spec(spec)) => found_by(&Workbench::open(spec)?, observer),
+        Some(Between::Bench(bench)) => found_by(bench, observer),
     }
+}
+
+/// What a release with this workbench claims.
+fn found_by(bench: &Workbench, observer: &dyn Observer) -> Result<Found, Failure> {
+    let plan = bench.plan(observer)?;
+    let claim = Claim::of(&plan).map_err(failed)?;
+    Ok(Found {
+        of_spec: claim.scope().map(|scope| scope.holds.clone()),
+        neighbourhood: Neighbourhood::of(&plan).map_err(failed)?,
+    })
 }

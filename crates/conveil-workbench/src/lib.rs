@@ -39,9 +39,9 @@
 //!     [feasibility]
 //!     eta = 0.01
 //! "#;
-//! let bench = Workbench::from_texts(
+//! let bench = Workbench::from_files(
 //!     Text { name: "scalar.toml", text: spec },
-//!     Text { name: "scalar.json", text: problem },
+//!     &[Text { name: "scalar.json", text: problem }],
 //! )?;
 //!
 //! let check = bench.check(&Silent)?; // public: l is not even looked up
@@ -80,9 +80,10 @@ mod workbench;
 pub use ask::ask_from_spec;
 pub use audit::{Findings, Judged, Probe, read_witness};
 pub use check::Check;
+pub use conveil_models::files::Text;
 pub use failure::{Failure, Kind};
 pub use observer::{Observer, Silent, Stage};
 pub use recipient::{Answer, Delivery, Recipient, Spent};
 pub use release::{Account, Releasing, Unreleased};
 pub use report::Report;
-pub use workbench::{Comparing, Comparison, Sweep, Text, Workbench};
+pub use workbench::{Comparing, Comparison, Sweep, Workbench};

@@ -137,8 +137,11 @@ impl Workbench {
 
     /// Parts are for claims about all pairs, and for neighbours that differ in one part.
     fn refuse_part(&self) -> Result<(), Failure> {
-        let (spec, name) = (&self.inputs.spec, self.name());
-        let Some(part) = spec.ledger.as_ref().and_then(|ledger| ledger.part.as_ref()) else {
+        let spec = &self.inputs.spec;
+        let Some(ledger) = &spec.ledger else {
+            return Ok(());
+        };
+        let (Some(part), name) = (&ledger.part, &ledger.source) else {
             return Ok(());
         };
         if spec.privacy.sensitivity.value.is_sampled() {
@@ -167,12 +170,14 @@ impl Workbench {
 
     /// A declared series is charged and released whole.
     fn refuse_row_of_series(&self, row: Option<usize>) -> Result<(), Failure> {
-        let section = self.inputs.spec.ledger.as_ref();
-        let (Some(series), Some(_)) = (section.and_then(|s| s.series.as_ref()), row) else {
+        let Some(ledger) = &self.inputs.spec.ledger else {
+            return Ok(());
+        };
+        let (Some(series), Some(_)) = (&ledger.series, row) else {
             return Ok(());
         };
         let error = series.error(
-            self.name(),
+            &ledger.source,
             "`--row` does not go with `series`: a declared series is released in one run, whole",
         );
         let help = "leave out `--row`; or remove `series`, and each release is charged by itself";
@@ -241,15 +246,17 @@ impl Road<'_> {
         book: &mut Book,
         recipient: &mut dyn Recipient,
     ) -> Result<Vec<Charged<'p, 'm>>, Failure> {
-        let section = self.bench.inputs.spec.ledger.as_ref();
-        let Some(declared) = section.and_then(|section| section.series.as_ref()) else {
+        let Some(ledger) = &self.bench.inputs.spec.ledger else {
+            return Ok(Vec::new());
+        };
+        let Some(declared) = &ledger.series else {
             return Ok(Vec::new());
         };
         let (name, rows) = (self.bench.name(), series.rows.len());
         if declared.value.count != rows {
             let count = declared.value.count;
             let error = declared.error(
-                name,
+                &ledger.source,
                 format!("a series of {count} releases is declared, and this run has {rows}"),
             );
             let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself";
@@ -499,7 +506,7 @@ fn stating(inputs: &Inputs, row: Option<usize>) -> Result<Stating, Failure> {
             true => Part::that_records_may_leave(&name),
             false => Part::fixed(&name),
         };
-        made.map_err(|error| Failure::from(part.error(&inputs.spec.name, error.to_string())))
+        made.map_err(|error| Failure::from(part.error(&section.source, error.to_string())))
     });
     Ok(Stating {
         part: part.transpose()?,

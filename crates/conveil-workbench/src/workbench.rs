@@ -8,8 +8,9 @@ use conveil::ask::{Ask, Strategy};
 use conveil::curator::{self, Axis, Explanation, Frontier};
 use conveil::plan::Plan;
 use conveil_models::document::Document;
+use conveil_models::files::Text;
 use conveil_models::model::{Compared, Curated, Datasets, Model};
-use conveil_models::spec::Spec;
+use conveil_models::spec::{self, Spec};
 use serde::Serialize;
 
 use crate::ask::ask_from_spec;
@@ -27,15 +28,6 @@ use crate::report::Report;
 pub struct Workbench {
     pub(crate) inputs: Inputs,
     pub(crate) model: Arc<dyn Model>,
-}
-
-/// A text, and how messages call it.
-#[derive(Debug, Clone, Copy)]
-pub struct Text<'t> {
-    /// The name.
-    pub name: &'t str,
-    /// The text.
-    pub text: &'t str,
 }
 
 /// What [`Workbench::compare`] does.
@@ -91,10 +83,31 @@ impl Workbench {
         Self::of(Inputs::open(path)?)
     }
 
-    /// The same from the texts of the spec and of its problem or network; the second is empty where the spec names none.
-    pub fn from_texts(spec: Text<'_>, problem: Text<'_>) -> Result<Self, Failure> {
-        let inputs = Inputs::from_texts((spec.name, spec.text), (problem.name, problem.text))?;
-        Self::of(inputs)
+    /// The same from texts: the spec, and the public files that it names, by their names as it writes them. Nothing is read
+    /// from disk then, whatever the spec names; [`Workbench::with_private`] hands over the private files. Only a
+    /// `[ledger]` is a path on disk, relative to the directory of the process.
+    pub fn from_files(spec: Text<'_>, files: &[Text<'_>]) -> Result<Self, Failure> {
+        Self::of(Inputs::from_files(spec, files)?)
+    }
+
+    /// The same workbench for private files that are these texts and no others, by their names as the spec writes them: one
+    /// call, `bench.with_private(&files)?.solve(…)`, or several. The model is shared, not made again.
+    pub fn with_private(&self, files: &[Text<'_>]) -> Result<Self, Failure> {
+        let mut bench = self.clone();
+        bench.inputs.files = self.inputs.files.with_private(files)?;
+        Ok(bench)
+    }
+
+    /// The same workbench with releases charged to this ledger: a text of a `[ledger]` section, as a spec has it.
+    pub fn with_ledger(&self, section: Text<'_>) -> Result<Self, Failure> {
+        if let Some(ledger) = &self.inputs.spec.ledger {
+            let message = "there is a ledger already";
+            let error = ledger.file.error(&ledger.source, message);
+            return Err(error.with_help("leave out one of the two").into());
+        }
+        let mut bench = self.clone();
+        bench.inputs.spec.ledger = Some(spec::read_ledger(section.name, section.text)?);
+        Ok(bench)
     }
 
     fn of(inputs: Inputs) -> Result<Self, Failure> {

@@ -20,7 +20,7 @@ fn bench(limit: f64) -> Workbench {
         name: "scalar-lp.json",
         text: PROBLEM,
     };
-    Workbench::from_texts(spec, problem).unwrap()
+    Workbench::from_files(spec, &[problem]).unwrap()
 }
 
 /// Both forms of a result, neither empty.
@@ -129,7 +129,7 @@ fn an_audit_that_finds_a_contradiction_reports_it_and_says_so() {
         name: "scalar-lp.json",
         text: PROBLEM,
     };
-    let bench = Workbench::from_texts(spec, problem).unwrap();
+    let bench = Workbench::from_files(spec, &[problem]).unwrap();
     let probe = Probe {
         pairs: 5,
         solves: 20,

@@ -13,9 +13,6 @@ use crate::model::{Curated, Datasets, Model};
 use crate::spec::Spec;
 use crate::words::{row_name, significant};
 
-/// Longer files of offsets are refused.
-const OFFSET_BYTES: u64 = 1 << 26;
-
 /// The largest ellipsoid inside the polytope of a spec.
 #[derive(Debug)]
 pub(super) struct EllipsoidModel {
@@ -119,7 +116,7 @@ impl Model for EllipsoidModel {
                     what: "offsets",
                     key: "offsets",
                 };
-                let (name, text) = files.text(named, OFFSET_BYTES)?;
+                let (name, text) = files.private_text(named)?;
                 let rows = numbers::read(&name, &text)?;
                 if rows.iter().any(|row| row.len() != 1) {
                     return Err(Failure::Input(format!(

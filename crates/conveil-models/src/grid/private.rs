@@ -10,7 +10,7 @@ use conveil::program::DataMap;
 use conveil_grid::{Network, Unit, demand};
 
 use super::Opf;
-use super::public::{DeclaredPrice, OpfModel, TABLE_BYTES};
+use super::public::{DeclaredPrice, OpfModel};
 use crate::document::{Annex, Document, Fields, Help, Value};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
@@ -41,7 +41,7 @@ impl<'m> Demands<'m> {
             what: "demands",
             key: "demand",
         };
-        let (name, text) = files.text(named, TABLE_BYTES)?;
+        let (name, text) = files.private_text(named)?;
         let demand = demand::read(&name, &text, opf.network())?;
         let odd = demand.listed().iter();
         if let Some(&bus) = odd.clone().find(|bus| !opf.private_buses().contains(bus)) {

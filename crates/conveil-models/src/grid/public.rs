@@ -16,9 +16,6 @@ use crate::spec::agreement::DECLARE;
 use crate::spec::{Sensitivity, Spec};
 use crate::words::row_name;
 
-/// Longer files of demands or bounds are refused.
-pub(super) const TABLE_BYTES: u64 = 1 << 30;
-
 /// The power flow of a spec.
 #[derive(Debug)]
 pub(super) struct OpfModel {
@@ -97,7 +94,7 @@ fn opf(stated: &OpfSpec, spec: &Spec, files: &Files, network: Network) -> Result
         what: "bounds",
         key: "each",
     };
-    let (name, text) = files.text(named, TABLE_BYTES)?;
+    let (name, text) = files.public_text(named)?;
     let each = bounds::read(&name, &text, unbounded.network(), unbounded.private_buses())?;
     let bounded = model.bounds(LoadBounds::Each(each));
     bounded.build().map_err(engine)

@@ -21,7 +21,7 @@ impl<'m> Forecasts<'m> {
             let name = files.spec_name();
             return Err(Failure::Input(format!("{name}: [private] needs `returns`")));
         };
-        let (name, input) = files.records(Named {
+        let (name, input) = files.private_records(Named {
             file,
             what: "returns",
             key: "returns",

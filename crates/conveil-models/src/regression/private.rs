@@ -30,7 +30,7 @@ impl<'m> Responses<'m> {
             None => (&of.stated.regressors, "regressors"),
         };
         let what = "responses";
-        let (name, input) = files.records(Named { file, what, key })?;
+        let (name, input) = files.private_records(Named { file, what, key })?;
         let column = of.stated.response.value.as_str();
         let mut values = Vec::with_capacity(model.records());
         let mut outside = None;

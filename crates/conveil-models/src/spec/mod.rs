@@ -115,12 +115,23 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
         lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
         solver: operation::read_solver(optional(&mut top, "solver")?)?,
         study: operation::read_study(optional(&mut top, "study")?)?,
-        ledger: operation::read_ledger(optional(&mut top, "ledger")?)?,
+        ledger: optional(&mut top, "ledger")?
+            .map(|table| operation::read_ledger(name, table))
+            .transpose()?,
         model: model.into(),
     };
     spec.model.check(&spec)?;
     agreement::check(&spec)?;
     Ok(spec)
+}
+
+/// Reads a `[ledger]` section from a text that has nothing else; `name` is how messages call it.
+pub fn read_ledger(name: &str, text: &str) -> Result<Ledger, ReadError> {
+    let document = Document::read(name, text)?;
+    let mut top = document.top("the text");
+    top.known(&["ledger"])?;
+    let example = "file = \"budget.sqlite\", dataset = \"loads-2026\"";
+    operation::read_ledger(name, required(&mut top, "ledger", example)?)
 }
 
 /// Reads `[problem]`: the word of a model, and its own keys.

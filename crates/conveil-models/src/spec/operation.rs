@@ -51,6 +51,8 @@ impl Default for Study {
 /// `[ledger]`: where releases are charged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
+    /// How messages call the text that it stands in: the spec, or one of its own.
+    pub source: String,
     /// `file`: the path of the ledger, as written.
     pub file: Located<String>,
     /// `dataset`: the name of the account.
@@ -122,10 +124,7 @@ pub(super) fn read_study(table: Option<Table>) -> Result<Study, ReadError> {
 }
 
 /// Reads `[ledger]`.
-pub(super) fn read_ledger(table: Option<Table>) -> Result<Option<Ledger>, ReadError> {
-    let Some(mut table) = table else {
-        return Ok(None);
-    };
+pub(super) fn read_ledger(source: &str, mut table: Table) -> Result<Ledger, ReadError> {
     table.known(&["file", "dataset", "part", "part_moves", "series", "planned"])?;
     let file = table
         .required("file", "file = \"budget.sqlite\"")?
@@ -146,14 +145,15 @@ pub(super) fn read_ledger(table: Option<Table>) -> Result<Option<Ledger>, ReadEr
         Some(item) => Some(item.locate(read_series(item.table("`series`")?)?)),
     };
     let planned = table.optional("planned").map(|planned| planned.boolean());
-    Ok(Some(Ledger {
+    Ok(Ledger {
+        source: source.into(),
         file,
         dataset,
         part,
         part_moves,
         series,
         planned: planned.transpose()?.unwrap_or(false),
-    }))
+    })
 }
 
 /// The name of a part. Braces hold `{row}` and nothing else: any other word would stay as it is in every row.

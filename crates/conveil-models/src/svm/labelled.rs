@@ -30,7 +30,7 @@ impl Labelled {
         key: &str,
     ) -> Result<Self, Failure> {
         let what = "records";
-        let (name, input) = files.records(Named { file, what, key })?;
+        let (name, input) = files.private_records(Named { file, what, key })?;
         let mut columns: Vec<&str> = (stated.features.iter())
             .map(|feature| feature.value.name())
             .collect();
