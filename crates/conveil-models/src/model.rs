@@ -16,16 +16,15 @@ use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::spec::{QuerySection, Spec};
-use crate::{conic, ellipsoid, grid, portfolio, regression, svm};
 
 /// The registry: one line for each kind of model.
 pub static KINDS: &[&Kind] = &[
-    &conic::KIND,
-    &grid::KIND,
-    &svm::KIND,
-    &regression::KIND,
-    &ellipsoid::KIND,
-    &portfolio::KIND,
+    &crate::conic::KIND,
+    &crate::grid::KIND,
+    &crate::svm::KIND,
+    &crate::regression::KIND,
+    &crate::ellipsoid::KIND,
+    &crate::portfolio::KIND,
 ];
 
 /// A kind of model: its words in a spec, and how it is read.
@@ -86,10 +85,12 @@ pub trait Stated: Any + fmt::Debug + Send + Sync {
         query.answer_len()
     }
 
-    /// Refuses common sections that contradict what it is.
+    /// Refuses common sections that contradict what it is: an adjacency that has no limit without bounds or a universe, a
+    /// sampled sensitivity without a set to sample from, a certificate that is proven for other models.
     fn check(&self, spec: &Spec) -> Result<(), ReadError>;
 
-    /// Reads the public files and builds the model. No private number becomes part of it.
+    /// Reads the public files and builds the model. What the spec says of private numbers may be carried to
+    /// [`Model::datasets`]; no other method of the model looks at it.
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure>;
 }
 
@@ -138,7 +139,7 @@ pub trait Model: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What a reader of the spec should know.
+    /// What a reader of the spec should know. Public: a note of `check`, and of every other verb.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -170,17 +171,18 @@ pub trait Datasets: fmt::Debug {
     /// θ of a dataset, counted from 1 to [`Datasets::count`].
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure>;
 
-    /// How the data were listed.
+    /// How the data were listed. Private: a note to the curator.
     fn note(&self) -> Option<&str> {
         None
     }
 
-    /// What the curator should know about the data themselves.
+    /// What the curator should know about the data themselves. Private: warnings, before a plan's own.
     fn remarks(&self) -> &[String] {
         &[]
     }
 
-    /// Whether the remarks name values outside the public bounds, in the words of the file.
+    /// Whether the remarks name values outside the public bounds, in the words of the file. Where they do not, the workbench
+    /// names them by parameter.
     fn counts_outside(&self) -> bool {
         false
     }
