@@ -335,7 +335,7 @@ fn mistakes_in_feasibility() {
         (SMALLEST, "eta = 0.01", "beta = 0.01",
             "spec.toml:15:1: [feasibility] needs `eta`\n  help: for example: eta = 0.01"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"mass box\"",
-            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `safe-box`, `sampled-box`, `scenario`, `row-by-row`, `noise-aware-hinge`, `fixed-recourse`, `ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
+            "spec.toml:17:10: `method` must be `auto`, `mass-box`, `safe-box`, `sampled-box`, `scenario`, `row-by-row`, `noise-aware-hinge`, `fixed-recourse`, `ball`, `l1-ball` or `bounded`, found `mass box`\n  help: did you mean `mass-box`?"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"ball\"",
             "spec.toml:17:10: method `ball` needs mechanism `gaussian`"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nmethod = \"bounded\"",
