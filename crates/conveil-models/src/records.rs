@@ -11,6 +11,7 @@
 //! Fields may stand in double quotes, with `""` for a quote inside; a quoted field ends on its line. Blanks around
 //! fields do not count. Empty lines may stand at the end only. Only the columns that are asked for need be numbers.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 
 use conveil_text::spelling::{counted, listed, nearest, quoted};
@@ -203,12 +204,13 @@ impl Columns {
         lines: &Lines<R>,
         wanted: Option<&[&str]>,
     ) -> Result<Self, ReadError> {
+        let mut columns = HashMap::with_capacity(header.len());
         for (column, field) in header.iter().enumerate() {
             let name = field.text.as_str();
             if name.is_empty() {
                 return Err(lines.error(field.at, format!("column {} has no name", column + 1)));
             }
-            if header[..column].iter().any(|other| other.text == name) {
+            if columns.insert(name, column).is_some() {
                 let message = format!("column {} is there twice", quoted(name));
                 return Err(lines.error(field.at, message));
             }
@@ -228,7 +230,7 @@ impl Columns {
         };
         let mut places = Vec::new();
         for name in wanted {
-            let Some(column) = names.iter().position(|known| known == name) else {
+            let Some(&column) = columns.get(name) else {
                 let message = format!("there is no column {}", quoted(name));
                 let help = match nearest(name, names.iter().copied()) {
                     // Where a semicolon separates columns, a comma stands in decimals.

@@ -1,5 +1,7 @@
 //! Any problem that Clarabel has saved, with private numbers in it.
 
+mod agreement;
+mod private;
 mod public;
 mod stated;
 
@@ -12,7 +14,7 @@ pub use stated::{Conic, ConstraintBlock, Entry, Parameter};
 pub(crate) static KIND: Kind = Kind {
     word: "conic",
     problem: &["file", "variable", "constraint"],
-    private: &["parameter", UNIVERSE],
+    private: &["parameter", "data", UNIVERSE],
     query: &[],
     releases: &["identity", "cost", "sum", "weighted", "rows", "at-most"],
     releases_help: "`sum`, `weighted` and `rows` release sums of variables",

@@ -11,6 +11,7 @@ use conveil_text::problem::{self, SavedCone, SavedProblem};
 use conveil_text::spelling::counted;
 use conveil_text::{Located, ReadError};
 
+use super::private::SavedData;
 use super::stated::{Conic, Entry};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
@@ -21,10 +22,10 @@ use crate::spec::Spec;
 #[derive(Debug)]
 pub(super) struct SavedModel {
     names: Names,
-    stated: Conic,
+    pub(super) stated: Conic,
     map: AffineMap,
-    /// The file as it is: its private numbers are for [`Datasets`] alone.
-    saved: SavedProblem,
+    /// The file as it is, where its private numbers are the data: they are for [`Datasets`] alone.
+    saved: Option<SavedProblem>,
 }
 
 /// How messages call the two files.
@@ -50,8 +51,44 @@ impl SavedModel {
             map: map(&names, stated, &saved)?,
             names,
             stated: stated.clone(),
-            saved,
+            saved: stated.data.is_none().then_some(saved),
         })
+    }
+
+    /// The private θ in the spec and the problem file: each parameter's `value`, or what the file's number at its first
+    /// place stands for.
+    pub(super) fn values(&self) -> Result<Vec<f64>, ReadError> {
+        let parameters = self.stated.parameters.iter();
+        parameters.map(|parameter| self.value(parameter)).collect()
+    }
+
+    fn value(&self, parameter: &super::Parameter) -> Result<f64, ReadError> {
+        if let Some(value) = parameter.value {
+            return Ok(value);
+        }
+        let (Some(first), Some(saved)) = (parameter.at.first(), &self.saved) else {
+            return Err(parameter.name.error(
+                &self.names.spec,
+                "a parameter without `value` needs a place to take it from",
+            ));
+        };
+        let Entry {
+            place,
+            coef,
+            offset,
+        } = first.value;
+        let number = number_at(saved, place).map_err(|why| missing(&self.names, first, why))?;
+        let value = (number - offset) / coef;
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(first.error(
+            &self.names.spec,
+            format!(
+                "({number} − {offset})/{coef} at {place} is not a finite number: give `{}` a `value`",
+                parameter.name.value
+            ),
+        ))
     }
 }
 
@@ -72,18 +109,8 @@ impl Model for SavedModel {
         "add `[private.universe]`, or `bounds` to every [[private.parameter]]"
     }
 
-    fn datasets(&self, _files: &Files) -> Result<Box<dyn Datasets + '_>, Failure> {
-        Ok(Box::new(SavedData(self)))
-    }
-}
-
-/// The numbers in the spec and its problem file, looked up when they are asked for.
-#[derive(Debug)]
-struct SavedData<'m>(&'m SavedModel);
-
-impl Datasets for SavedData<'_> {
-    fn row(&self, _row: usize) -> Result<Vec<f64>, Failure> {
-        Ok(dataset(&self.0.names, &self.0.stated, &self.0.saved)?)
+    fn datasets(&self, files: &Files) -> Result<Box<dyn Datasets + '_>, Failure> {
+        Ok(Box::new(SavedData::open(self, files)?))
     }
 }
 
@@ -106,39 +133,6 @@ fn map(names: &Names, stated: &Conic, saved: &SavedProblem) -> Result<AffineMap,
         }
     });
     AffineMap::new(program, parameters.collect()).map_err(|e| Failure::engine(&names.spec, e))
-}
-
-/// The private θ: each parameter's `value`, or what the file's number at its first place stands for.
-fn dataset(names: &Names, stated: &Conic, saved: &SavedProblem) -> Result<Vec<f64>, ReadError> {
-    let each = stated.parameters.iter().map(|parameter| {
-        if let Some(value) = parameter.value {
-            return Ok(value);
-        }
-        let Some(first) = parameter.at.first() else {
-            return Err(parameter.name.error(
-                &names.spec,
-                "a parameter without `value` needs a place to take it from",
-            ));
-        };
-        let Entry {
-            place,
-            coef,
-            offset,
-        } = first.value;
-        let number = number_at(saved, place).map_err(|why| missing(names, first, why))?;
-        let value = (number - offset) / coef;
-        if value.is_finite() {
-            return Ok(value);
-        }
-        Err(first.error(
-            &names.spec,
-            format!(
-                "({number} − {offset})/{coef} at {place} is not a finite number: give `{}` a `value`",
-                parameter.name.value
-            ),
-        ))
-    });
-    each.collect()
 }
 
 /// The saved problem with its private numbers replaced by the sum of their offsets.

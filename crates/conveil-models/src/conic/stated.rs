@@ -2,18 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use conveil::ask::{Adjacency, Query};
-use conveil::chance::BlockEta;
+use conveil::ask::Query;
 use conveil::program::{Holds, NewVariables, Place, SavedConstraint, Stage};
-use conveil_text::spelling::{counted, nearest, quoted};
+use conveil_text::spelling::quoted;
 use conveil_text::tables::{Item, MAX_COUNT, Names, Table};
 use conveil_text::{Located, ReadError};
 
-use super::{KIND, public};
+use super::{KIND, agreement, public};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Model, Stated};
-use crate::spec::private::check_universe;
 use crate::spec::{QuerySection, Spec, VariableRef};
 
 /// Any problem saved by Clarabel.
@@ -26,6 +24,8 @@ pub struct Conic {
     /// `[[problem.constraint]]`: one block per cone of the file, in order; empty means that the blocks have no names and
     /// hold with noise.
     pub constraints: Vec<ConstraintBlock>,
+    /// `data` of `[private]`: the path of a CSV with the values of all parameters, as written.
+    pub data: Option<Located<String>>,
     /// `[[private.parameter]]`: the private numbers θ, in order; at least one.
     pub parameters: Vec<Parameter>,
 }
@@ -46,7 +46,7 @@ pub struct ConstraintBlock {
 pub struct Parameter {
     /// `name`: unique.
     pub name: Located<String>,
-    /// `value`: if absent, the one that the file's number at the first entry stands for.
+    /// `value`: if absent, and there is no `data`, the one that the file's number at the first entry stands for.
     pub value: Option<f64>,
     /// `at`: the numbers of the problem that it enters, all different; at least one.
     pub at: Vec<Located<Entry>>,
@@ -82,12 +82,13 @@ impl Conic {
                 None => Vec::new(),
                 Some(item) => read_constraints(item)?,
             },
+            data: None,
             parameters: Vec::new(),
         })
     }
 
     /// The sizes of the variable blocks, by name.
-    fn sizes(&self) -> HashMap<&str, usize> {
+    pub(super) fn sizes(&self) -> HashMap<&str, usize> {
         let blocks = self.variables.iter();
         blocks
             .map(|block| (block.value.name.as_str(), block.value.len))
@@ -102,7 +103,10 @@ impl Stated for Conic {
 
     fn read_private(&mut self, table: &mut Table<'_>) -> Result<(), ReadError> {
         let example = "[[private.parameter]] with name = \"d3\", at = [{ in = \"b\", row = 3 }]";
-        self.parameters = read_parameters(table.required("parameter", example)?)?;
+        let data = table.optional("data").map(|data| data.words());
+        self.data = data.transpose()?;
+        let parameters = table.required("parameter", example)?;
+        self.parameters = read_parameters(parameters, self.data.as_ref())?;
         Ok(())
     }
 
@@ -131,11 +135,7 @@ impl Stated for Conic {
     }
 
     fn check(&self, spec: &Spec) -> Result<(), ReadError> {
-        check_parameters(self, spec)?;
-        check_universe(spec, Some(self.parameters.len()), "parameters")?;
-        check_variables(self, spec)?;
-        check_private_places(self, spec)?;
-        check_blocks(self, spec)
+        agreement::check(self, spec)
     }
 
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {
@@ -265,7 +265,10 @@ fn read_constraints(item: Item) -> Result<Vec<ConstraintBlock>, ReadError> {
     Ok(blocks)
 }
 
-fn read_parameters(item: Item) -> Result<Vec<Parameter>, ReadError> {
+fn read_parameters(
+    item: Item,
+    data: Option<&Located<String>>,
+) -> Result<Vec<Parameter>, ReadError> {
     let mut names = Names::default();
     let mut parameters = Vec::new();
     for mut table in item.tables("private.parameter")? {
@@ -273,6 +276,11 @@ fn read_parameters(item: Item) -> Result<Vec<Parameter>, ReadError> {
         let name = names.add(&table.required("name", "name = \"d3\"")?)?;
         let value = match table.optional("value") {
             None => None,
+            Some(value) if data.is_some() => {
+                return Err(value
+                    .error("`value` makes no sense with `data` in [private]")
+                    .with_help("the file of `data` has the values of all parameters"));
+            }
             Some(value) => Some(value.number()?),
         };
         let at = read_entries(table.required("at", "at = [{ in = \"b\", row = 3 }]")?)?;
@@ -357,186 +365,4 @@ fn read_nominal(item: Item, bounds: Option<(f64, f64)>) -> Result<f64, ReadError
             .with_help("the bounds must hold every admissible value, of either sign")),
         _ => Ok(nominal),
     }
-}
-
-fn check_parameters(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
-    let (private, name) = (&spec.private, &spec.name);
-    let count = stated.parameters.len();
-    if let Adjacency::OneRecord { len: record } = private.adjacency.value
-        && !count.is_multiple_of(record)
-    {
-        return Err(private.adjacency.error(
-            name,
-            format!(
-                "{} cannot be split into records of {record}",
-                counted(count, "parameter", "parameters")
-            ),
-        ));
-    }
-    // A shared entry is the sum of its parameters: the file's number cannot tell them apart.
-    let mut users: HashMap<Place, usize> = HashMap::new();
-    for entry in stated.parameters.iter().flat_map(|p| &p.at) {
-        *users.entry(entry.value.place).or_default() += 1;
-    }
-    for parameter in stated.parameters.iter().filter(|p| p.value.is_none()) {
-        if let Some(first) = parameter.at.first()
-            && users
-                .get(&first.value.place)
-                .is_some_and(|&count| count > 1)
-        {
-            return Err(first
-                .error(
-                    name,
-                    format!(
-                        "parameter {} has no `value`, and shares {} with another parameter",
-                        quoted(&parameter.name.value),
-                        first.value.place
-                    ),
-                )
-                .with_help("the file holds one number for both: give each a `value`"));
-        }
-    }
-    Ok(())
-}
-
-/// Every variable that the spec names must be one that it has.
-fn check_variables(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
-    let name = &spec.name;
-    let blocks: HashMap<&str, usize> = stated.sizes();
-    for variable in spec.query.variables.iter().chain(&spec.risk.variables) {
-        let VariableRef { block, index } = &variable.value;
-        let size = if blocks.is_empty() && block == UNNAMED {
-            // All columns of the file: how many, the file knows.
-            None
-        } else if let Some(&size) = blocks.get(block.as_str()) {
-            Some(size)
-        } else {
-            return Err(no_variable(stated, variable, name));
-        };
-        if let (Some(index), Some(size)) = (index, size)
-            && *index >= size
-        {
-            return Err(variable.error(
-                name,
-                format!(
-                    "{} has indexes 0 to {}, found {index}",
-                    quoted(block),
-                    size - 1
-                ),
-            ));
-        }
-    }
-    if let (Some(Query::AtMost { .. }), Some(epigraph)) =
-        (&spec.query.query, spec.query.variables.first())
-        && epigraph.value.index.is_none()
-        && let Some(&size) = blocks.get(epigraph.value.block.as_str())
-        && size != 1
-    {
-        return Err(epigraph.error(
-            name,
-            format!(
-                "the epigraph must be one variable, but {} has {size}",
-                quoted(&epigraph.value.block)
-            ),
-        ));
-    }
-    Ok(())
-}
-
-/// The block of a spec that names none.
-const UNNAMED: &str = "x";
-
-fn no_variable(stated: &Conic, variable: &Located<VariableRef>, name: &str) -> ReadError {
-    let block = &variable.value.block;
-    let error = variable.error(name, format!("no variable {}", quoted(block)));
-    if stated.variables.is_empty() {
-        return error.with_help(
-            "without [[problem.variable]] there is one block, `x`, of all columns of the file",
-        );
-    }
-    let names = stated.variables.iter().map(|v| v.value.name.as_str());
-    match nearest(block, names) {
-        Some(word) => error.with_help(format!("did you mean `{word}`?")),
-        None => error,
-    }
-}
-
-/// A certificate is a theorem about one part of the problem: only that part may be private.
-fn check_private_places(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
-    let sensitivity = &spec.privacy.sensitivity.value;
-    let part = match sensitivity.certificate() {
-        Some("envelope") => "b",
-        Some("radius" | "strong-convexity") => "q",
-        _ => return Ok(()),
-    };
-    let covered = |place: Place| match place {
-        Place::B(_) => part == "b",
-        Place::Q(_) => part == "q",
-        Place::A(..) => false,
-    };
-    let mut entries = stated.parameters.iter().flat_map(|p| &p.at);
-    match entries.find(|entry| !covered(entry.value.place)) {
-        None => {}
-        Some(entry) => {
-            return Err(entry.error(
-                &spec.name,
-                format!(
-                    "sensitivity by `{}` is proven for private numbers in {part} only, found {}",
-                    sensitivity.by(),
-                    entry.value.place
-                ),
-            ));
-        }
-    }
-    // The envelope looks for data within public bounds (M8a).
-    if sensitivity.certificate() == Some("envelope")
-        && let Some(parameter) = stated.parameters.iter().find(|p| p.bounds.is_none())
-    {
-        return Err(parameter
-            .name
-            .error(
-                &spec.name,
-                format!(
-                    "sensitivity by `envelope` needs `bounds` on every parameter, and {} has none",
-                    quoted(&parameter.name.value)
-                ),
-            )
-            .with_help("the bounds must hold every admissible value, of either sign"));
-    }
-    Ok(())
-}
-
-/// Constraint blocks must exist, and have as many rows as their shares of η.
-fn check_blocks(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
-    if stated.constraints.is_empty() {
-        return Ok(());
-    }
-    let names = || stated.constraints.iter().map(|c| c.name.value.as_str());
-    for block in &spec.feasibility.blocks {
-        let shown = quoted(&block.name.value);
-        let mut constraints = stated.constraints.iter();
-        let Some(constraint) = constraints.find(|c| c.name.value == block.name.value) else {
-            let error = block
-                .name
-                .error(&spec.name, format!("no constraint {shown}"));
-            return Err(match nearest(&block.name.value, names()) {
-                Some(word) => error.with_help(format!("did you mean `{word}`?")),
-                None => error,
-            });
-        };
-        if let (Some(place), Some(BlockEta::Rows(shares))) = (&block.eta, &block.choice.eta)
-            && !constraint.rows.is_empty()
-            && constraint.rows.len() != shares.len()
-        {
-            return Err(place.error(
-                &spec.name,
-                format!(
-                    "`eta` has {}, but {shown} has {}",
-                    counted(shares.len(), "number", "numbers"),
-                    counted(constraint.rows.len(), "row", "rows")
-                ),
-            ));
-        }
-    }
-    Ok(())
 }
