@@ -5,7 +5,7 @@ use conveil::solve::Cancel;
 use conveil_release::Charged;
 use conveil_release::ledger::{self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Settings};
 
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::inputs::Inputs;
 use crate::recipient::Spent;
 use crate::release::{Account, Releasing};
@@ -106,5 +106,6 @@ fn section_failure(inputs: &Inputs, error: &ledger::Error) -> Failure {
         ledger::Error::UnknownDataset { .. } => (&section.dataset, error.to_string()),
         _ => return Failure::ledger(error),
     };
-    place.error(&section.source, found).with_help(init).into()
+    let failure = Failure::from(place.error(&section.source, found).with_help(init));
+    failure.because(Cause::Ledger)
 }

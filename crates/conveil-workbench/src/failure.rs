@@ -50,6 +50,49 @@ impl Kind {
     }
 }
 
+/// What the engine or the ledger said, where a [`Kind`] covers several of its errors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// What was asked for cannot be guaranteed.
+    Refused {
+        /// What was asked.
+        what: String,
+        /// Why no guarantee can be given.
+        why: String,
+        /// What would work.
+        instead: String,
+    },
+    /// The program has no feasible point, even without noise.
+    Infeasible,
+    /// The objective falls without limit.
+    Unbounded,
+    /// Feasible without noise, but the noise does not fit.
+    NoiseDoesNotFit,
+    /// No noise scale meets the privacy wish.
+    NotAttainable,
+    /// The ledger refused, or could not be used.
+    Ledger,
+}
+
+impl Cause {
+    fn of(error: &Error) -> Option<Cause> {
+        match error {
+            Error::Refused { what, why, instead } => Some(Cause::Refused {
+                what: what.clone(),
+                why: why.clone(),
+                instead: instead.clone(),
+            }),
+            Error::Infeasible(_) => Some(Cause::Infeasible),
+            Error::Unbounded(_) => Some(Cause::Unbounded),
+            Error::NoiseDoesNotFit(_) => Some(Cause::NoiseDoesNotFit),
+            Error::NotAttainable(_) => Some(Cause::NotAttainable),
+            _ => None,
+        }
+    }
+}
+
 /// Why a verb has no result: a message that names the file and what to do next, and its [`Kind`]. Messages may depend on
 /// private data: they are the curator's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +101,9 @@ pub struct Failure {
     message: String,
     /// See [`Failure::is_recorded`].
     recorded: bool,
+    /// See [`Failure::cause`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<Cause>,
 }
 
 impl Failure {
@@ -67,6 +113,15 @@ impl Failure {
             kind,
             message: message.into(),
             recorded: false,
+            cause: None,
+        }
+    }
+
+    /// What the engine says, in these words.
+    fn of(error: &Error, message: String) -> Self {
+        Failure {
+            cause: Cause::of(error),
+            ..Failure::new(Kind::of(error), message)
         }
     }
 
@@ -100,7 +155,7 @@ impl Failure {
         match error {
             ledger::Error::Interrupted { .. } => Failure::interrupted(),
             _ if error.is_over_budget() => Failure::new(Kind::OverBudget, error.to_string()),
-            _ => Failure::input(error.to_string()),
+            _ => Failure::input(error.to_string()).because(Cause::Ledger),
         }
     }
 
@@ -111,6 +166,13 @@ impl Failure {
             conveil_release::Error::Engine(error) => Failure::engine(name, error),
             conveil_release::Error::Noise(_) | conveil_release::Error::Decision { .. } => {
                 Failure::new(Kind::Solver, format!("{name}: {error}"))
+            }
+            conveil_release::Error::Refused { what, why, instead } => {
+                Failure::input(format!("{name}: {error}")).because(Cause::Refused {
+                    what: what.clone(),
+                    why: why.clone(),
+                    instead: instead.clone(),
+                })
             }
             _ => Failure::input(format!("{name}: {error}")),
         }
@@ -132,6 +194,16 @@ impl Failure {
                 other => other,
             },
             recorded: true,
+            cause: self.cause,
+        }
+    }
+
+    /// The same failure, which comes from this.
+    #[must_use]
+    pub(crate) fn because(self, cause: Cause) -> Self {
+        Failure {
+            cause: Some(cause),
+            ..self
         }
     }
 
@@ -169,12 +241,12 @@ impl Failure {
             Error::Cancelled => "interrupted".into(),
             _ => format!("{name}: {error}{}", Self::way_out(name, error)),
         };
-        Failure::new(Kind::of(error), message)
+        Failure::of(error, message)
     }
 
     /// The same, below `what` it means for the model, which has a way out of its own.
     pub fn engine_on(name: &str, what: &str, error: &Error) -> Self {
-        Failure::new(Kind::of(error), format!("{name}: {what}\n  {error}"))
+        Failure::of(error, format!("{name}: {what}\n  {error}"))
     }
 
     fn way_out(name: &str, error: &Error) -> String {
@@ -203,13 +275,17 @@ impl Failure {
 
     /// What the engine says about a value of the spec `name`, with its line and column.
     pub fn located<T>(name: &str, place: &Located<T>, error: &Error) -> Self {
-        let message = place.error(name, error.to_string()).to_string();
-        Failure::new(Kind::of(error), message)
+        Failure::of(error, place.error(name, error.to_string()).to_string())
     }
 
     /// What went wrong, for programs.
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// What the engine or the ledger said, where the kind does not tell.
+    pub fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
     }
 
     /// Whether something was charged or recorded before, and stays so.
@@ -224,7 +300,7 @@ impl From<conveil_models::Failure> for Failure {
             conveil_models::Failure::Read(error) => error.into(),
             conveil_models::Failure::Input(message) => Failure::input(message),
             conveil_models::Failure::Located { read, error } => {
-                Failure::new(Kind::of(&error), read.to_string())
+                Failure::of(&error, read.to_string())
             }
             conveil_models::Failure::Engine { name, error } => Failure::engine(&name, &error),
         }

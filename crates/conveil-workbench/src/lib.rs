@@ -81,7 +81,7 @@ pub use ask::ask_from_spec;
 pub use audit::{Findings, Judged, Probe, read_witness};
 pub use check::Check;
 pub use conveil_models::files::Text;
-pub use failure::{Failure, Kind};
+pub use failure::{Cause, Failure, Kind};
 pub use observer::{Observer, Silent, Stage};
 pub use recipient::{Answer, Delivery, Recipient, Spent};
 pub use release::{Account, Releasing, Unreleased};

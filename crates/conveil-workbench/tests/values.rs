@@ -7,7 +7,9 @@ use std::sync::Mutex;
 use conveil::curator::Axis;
 use conveil::solve::Cancel;
 use conveil_workbench::ledger::{Basis, Pairs, Spend};
-use conveil_workbench::{Comparing, Kind, Observer, Probe, Silent, Stage, Sweep, Text, Workbench};
+use conveil_workbench::{
+    Cause, Comparing, Kind, Observer, Probe, Silent, Stage, Sweep, Text, Workbench,
+};
 use places::{FEASIBLE, INFEASIBLE, PROBLEM, Place, spec};
 use serde::Serialize;
 
@@ -60,6 +62,12 @@ fn failures_tell_their_kinds_to_programs() {
     assert_eq!(json["kind"], "no-solution");
     assert_eq!(json["recorded"], false);
     assert_eq!(json["message"], infeasible.to_string());
+    assert_eq!(json["cause"], "infeasible");
+    assert_eq!(infeasible.cause(), Some(&Cause::Infeasible));
+    assert_eq!(
+        infeasible.after("charged").cause(),
+        Some(&Cause::Infeasible)
+    );
     let bench = bench(FEASIBLE);
     let kind_of = |row| bench.solve(Some(row), &Silent).unwrap_err().kind();
     assert_eq!((kind_of(0), kind_of(2)), (Kind::Input, Kind::Input));
