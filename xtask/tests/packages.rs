@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// All but the development commands.
-const PRIVATE: [&str; 1] = ["xtask"];
+/// All but the development commands and Python's extension module, which belongs to a package of Python.
+const PRIVATE: [&str; 2] = ["conveil-python", "xtask"];
 
 /// The limits of the standard registry.
 const KEYWORDS: std::ops::RangeInclusive<usize> = 1..=5;

@@ -1,0 +1,419 @@
+//! `Bench`: a spec with its public files, and the verbs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use conveil::audit::Witness;
+use conveil::curator::Axis;
+use conveil_text::naming::{printable, printable_json};
+use conveil_workbench::{
+    Account, Answer, Comparing, Failure, Judged, Kind, Probe, Releasing, Sweep, Text, Unreleased,
+    Workbench,
+};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::call::{self, Outcome};
+use crate::errors::{raised, verdict};
+
+/// Texts by the name that the spec calls them.
+type Files = BTreeMap<String, String>;
+
+/// A document as JSON and as text for people.
+pub(crate) type Document = (String, String);
+
+/// A document, and the exception that it amounts to.
+pub(crate) type JudgedDocument = (String, String, Option<Py<PyAny>>);
+
+/// The same of an audit, and its worst pair.
+type Audited = (String, String, Option<Py<PyAny>>, Option<String>);
+
+/// The documents of a row: card as JSON and as text, decision as JSON, report as JSON and as text.
+type Documents = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+);
+
+/// A spec with its public files, all of them texts: nothing is read from disk. Private files are given to each call.
+#[pyclass(frozen, module = "conveil._core")]
+pub(crate) struct Bench {
+    name: String,
+    spec: String,
+    files: Files,
+    opened: Workbench,
+}
+
+/// Both forms of a document; what does not show is written by its number.
+pub(crate) fn document<D: Serialize + fmt::Display>(document: &D) -> Result<Document, Failure> {
+    let json = json(document)?;
+    Ok((json, printable(&document.to_string(), usize::MAX)))
+}
+
+fn json<D: Serialize>(document: &D) -> Result<String, Failure> {
+    match serde_json::to_string(document) {
+        Ok(json) => Ok(printable_json(&json)),
+        Err(error) => Err(Failure::new(Kind::NotWritten, error.to_string())),
+    }
+}
+
+/// A report, whatever its verdict is.
+pub(crate) fn judged<R: Serialize + fmt::Display>(
+    py: Python<'_>,
+    judged: &Judged<R>,
+) -> PyResult<JudgedDocument> {
+    let (json, text) = document(&judged.report).map_err(|failure| raised(py, &failure))?;
+    Ok((json, text, verdict(py, &judged.verdict)?))
+}
+
+fn texts(files: &Files) -> Vec<Text<'_>> {
+    let texts = files.iter().map(|(name, text)| Text { name, text });
+    texts.collect()
+}
+
+impl Bench {
+    pub(crate) fn workbench(&self) -> &Workbench {
+        &self.opened
+    }
+
+    /// The workbench that has these private files.
+    fn with(&self, data: &Files) -> Result<Workbench, Failure> {
+        self.opened.with_private(&texts(data))
+    }
+}
+
+#[pymethods]
+impl Bench {
+    #[new]
+    #[pyo3(signature = (spec, files, name="plan"))]
+    fn new(py: Python<'_>, spec: String, files: Files, name: &str) -> PyResult<Self> {
+        let opened = call::run(py, None, |_| {
+            let text = &spec;
+            Workbench::from_files(Text { name, text }, &texts(&files))
+        })?;
+        Ok(Bench {
+            name: name.into(),
+            spec,
+            files,
+            opened,
+        })
+    }
+
+    /// What makes the same bench again; it holds nothing private.
+    fn __getnewargs__(&self) -> (String, Files, String) {
+        (self.spec.clone(), self.files.clone(), self.name.clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<conveil._core.Bench {:?}>", self.name)
+    }
+
+    /// Public facts: the plan, its guarantee, warnings and notes.
+    #[pyo3(signature = (observer=None))]
+    fn check(&self, py: Python<'_>, observer: Option<Bound<'_, PyAny>>) -> PyResult<Document> {
+        call::run(py, observer, |heard| document(&self.opened.check(heard)?))
+    }
+
+    /// Solves on the private data and reports to the curator. Private.
+    #[pyo3(signature = (data, row=None, observer=None))]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        row: Option<usize>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Document> {
+        call::run(py, observer, |heard| {
+            document(&self.with(&data)?.solve(row, heard)?)
+        })
+    }
+
+    /// All strategies on the same noise. Private.
+    #[pyo3(signature = (data, row=None, draws=None, seed=None, observer=None))]
+    fn compare(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        row: Option<usize>,
+        draws: Option<u64>,
+        seed: Option<u64>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Document> {
+        let comparing = Comparing { row, draws, seed };
+        call::run(py, observer, |heard| {
+            document(&self.with(&data)?.compare(&comparing, heard)?)
+        })
+    }
+
+    /// What holds the program back, and how far ε, α and η can go. Private.
+    #[pyo3(signature = (data, row=None, observer=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        row: Option<usize>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Document> {
+        call::run(py, observer, |heard| {
+            document(&self.with(&data)?.explain(row, heard)?)
+        })
+    }
+
+    /// The loss against `over`: "epsilon", "alpha" or "eta". Private.
+    #[pyo3(signature = (data, over, values=None, row=None, observer=None))]
+    fn frontier(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        over: &str,
+        values: Option<Vec<f64>>,
+        row: Option<usize>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Document> {
+        let over = match over {
+            "epsilon" => Axis::Epsilon,
+            "alpha" => Axis::Alpha,
+            "eta" => Axis::Eta,
+            other => {
+                let message = format!(
+                    "a frontier is over \"epsilon\", \"alpha\" or \"eta\", found {other:?}"
+                );
+                return Err(raised(py, &Failure::input(message)));
+            }
+        };
+        let sweep = Sweep { row, over, values };
+        call::run(py, observer, |heard| {
+            document(&self.with(&data)?.frontier(&sweep, heard)?)
+        })
+    }
+
+    /// How far neighbouring datasets move the answer, beside the sensitivity in use. Private.
+    #[pyo3(signature = (*, pairs=None, seed=None, climbs=None, solves=None, observer=None))]
+    fn sensitivity(
+        &self,
+        py: Python<'_>,
+        pairs: Option<u64>,
+        seed: Option<u64>,
+        climbs: Option<u64>,
+        solves: Option<u64>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<JudgedDocument> {
+        let probe = probe(pairs, seed, climbs, solves);
+        let found = call::run(py, observer, |heard| self.opened.sensitivity(&probe, heard))?;
+        judged(py, &found)
+    }
+
+    /// Looks for neighbouring datasets that the noise hides less well than claimed; with `draws`, from drawn answers too.
+    /// The last value is the worst pair, to be saved for `replay`. Private.
+    #[pyo3(signature = (*, pairs=None, seed=None, climbs=None, solves=None, draws=None, observer=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is an argument with a name in Python"
+    )]
+    fn audit(
+        &self,
+        py: Python<'_>,
+        pairs: Option<u64>,
+        seed: Option<u64>,
+        climbs: Option<u64>,
+        solves: Option<u64>,
+        draws: Option<u64>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Audited> {
+        let probe = probe(pairs, seed, climbs, solves);
+        let found = call::run(py, observer, |heard| {
+            self.opened.audit(&probe, draws, heard)
+        })?;
+        let witness = found.report.white_box.witness().map(Witness::to_json);
+        let (json, text, verdict) = judged(py, &found)?;
+        Ok((json, text, verdict, witness))
+    }
+
+    /// Solves a pair again that an audit has found. Private.
+    #[pyo3(signature = (witness, observer=None))]
+    fn replay(
+        &self,
+        py: Python<'_>,
+        witness: &str,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<JudgedDocument> {
+        let found = call::run(py, observer, |heard| {
+            let witness = Witness::from_json(witness)
+                .map_err(|error| Failure::engine("the witness", &error))?;
+            self.opened.replay(&Probe::default(), &witness, heard)
+        })?;
+        judged(py, &found)
+    }
+
+    /// Charges the ledger, solves, draws the noise once: a list with a tuple for each row (card as JSON and as text, decision
+    /// as JSON, report as JSON and as text). Only the card is public.
+    ///
+    /// `ledger` and `dataset` say where it is charged; `not_recorded` that nobody keeps count; `not_private` that it is a
+    /// study, `seed` with the same noise again.
+    #[pyo3(signature = (data, *, ledger=None, dataset=None, part=None, part_moves=false, series=None, planned=false,
+        not_recorded=false, not_private=false, seed=None, row=None, decision=true, report=false, observer=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is an argument with a name in Python"
+    )]
+    fn release(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        ledger: Option<PathBuf>,
+        dataset: Option<String>,
+        part: Option<String>,
+        part_moves: bool,
+        series: Option<(usize, Option<f64>)>,
+        planned: bool,
+        not_recorded: bool,
+        not_private: bool,
+        seed: Option<u64>,
+        row: Option<usize>,
+        decision: bool,
+        report: bool,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Documents>> {
+        let account = match (not_private, not_recorded) {
+            (true, _) => Account::NotPrivate { seed },
+            (false, true) => Account::WithoutLedger,
+            (false, false) => Account::Ledger,
+        };
+        let releasing = Releasing {
+            row,
+            decision,
+            report,
+            account,
+        };
+        let charged = Charged {
+            ledger,
+            dataset,
+            part,
+            part_moves,
+            series,
+            planned,
+        };
+        let mut answers: Vec<Answer> = Vec::new();
+        let Outcome { done, stopped } = call::observed(py, observer, |heard| {
+            let mut bench = self.with(&data)?;
+            if let Some(text) = charged.section()? {
+                let name = "ledger";
+                bench = bench.with_ledger(Text { name, text: &text })?;
+            }
+            bench.release(&releasing, &mut answers, heard)
+        })?;
+        let failure = match done {
+            Ok(()) => None,
+            Err(Unreleased { failure, answer }) => {
+                answers.extend(answer.map(|answer| *answer));
+                Some(failure)
+            }
+        };
+        let documents: Result<Vec<Documents>, Failure> = answers.iter().map(documents).collect();
+        let documents = documents.map_err(|failure| raised(py, &failure))?;
+        let failure = match (failure, &stopped) {
+            (None, None) => return Ok(documents),
+            (Some(failure), _) => failure,
+            // What was drawn must reach the caller: its budget is spent.
+            (None, Some(_)) => Failure::new(
+                Kind::Interrupted,
+                "interrupted when the release was complete: its documents are in `answers` of this exception",
+            )
+            .after("the budget stays spent"),
+        };
+        let exception = raised(py, &failure);
+        exception.value(py).setattr("answers", documents)?;
+        match stopped {
+            None => Err(exception),
+            Some(stopped) => {
+                stopped.set_cause(py, Some(exception));
+                Err(stopped)
+            }
+        }
+    }
+}
+
+fn probe(pairs: Option<u64>, seed: Option<u64>, climbs: Option<u64>, solves: Option<u64>) -> Probe {
+    let default = Probe::default();
+    Probe {
+        pairs: pairs.unwrap_or(default.pairs),
+        seed,
+        climbs: climbs.unwrap_or(default.climbs),
+        solves: solves.unwrap_or(default.solves),
+        ..default
+    }
+}
+
+fn documents(answer: &Answer) -> Result<Documents, Failure> {
+    let (card, card_text) = document(&answer.card)?;
+    let decision = answer.decision.as_ref().map(json).transpose()?;
+    let (report, report_text) = answer.report.as_ref().map(document).transpose()?.unzip();
+    Ok((card, card_text, decision, report, report_text))
+}
+
+/// Where a release is charged: the spec's `[ledger]`.
+struct Charged {
+    ledger: Option<PathBuf>,
+    dataset: Option<String>,
+    part: Option<String>,
+    part_moves: bool,
+    series: Option<(usize, Option<f64>)>,
+    planned: bool,
+}
+
+impl Charged {
+    /// The section of the spec, if a ledger is named.
+    fn section(&self) -> Result<Option<String>, Failure> {
+        let (ledger, dataset) = match (&self.ledger, &self.dataset) {
+            (Some(ledger), Some(dataset)) => (ledger, dataset),
+            (None, None) => return Ok(None),
+            (Some(_), None) => {
+                return Err(Failure::input(
+                    "a ledger has several datasets: say which with `dataset`",
+                ));
+            }
+            (None, Some(_)) => {
+                return Err(Failure::input(
+                    "`dataset` names the account of a ledger: say which ledger with `ledger`",
+                ));
+            }
+        };
+        let file = std::path::absolute(ledger).unwrap_or_else(|_| ledger.clone());
+        let Some(file) = file.to_str() else {
+            let file = file.display();
+            return Err(Failure::input(format!(
+                "the path of the ledger is no text: {file}"
+            )));
+        };
+        let mut section = format!(
+            "[ledger]\nfile = {}\ndataset = {}\n",
+            quoted(file)?,
+            quoted(dataset)?
+        );
+        if let Some(part) = &self.part {
+            section += &format!("part = {}\n", quoted(part)?);
+        }
+        if self.part_moves {
+            section += "part_moves = true\n";
+        }
+        match self.series {
+            None => {}
+            Some((count, None)) => section += &format!("series = {{ count = {count} }}\n"),
+            Some((count, Some(delta))) => {
+                section += &format!("series = {{ count = {count}, delta = {delta:e} }}\n");
+            }
+        }
+        if self.planned {
+            section += "planned = true\n";
+        }
+        Ok(Some(section))
+    }
+}
+
+/// A string of TOML: JSON's escapes are among its own, and it wants one more.
+fn quoted(text: &str) -> Result<String, Failure> {
+    Ok(json(&text)?.replace('\u{7f}', "\\u007f"))
+}
