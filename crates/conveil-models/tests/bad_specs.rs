@@ -294,7 +294,7 @@ fn mistakes_in_certificates() {
         (ENVELOPE, "price = 1000.0", "price = 1000.0, gamma = 0.1",
             "spec.toml:22:50: `gamma` makes no sense in a sensitivity by `envelope`"),
         (ENVELOPE, "\"envelope\"", "\"envelop\"",
-            "spec.toml:22:22: `by` must be `declared`, `sampled`, `envelope`, `radius`, `strong-convexity` or `erm`, found `envelop`\n  help: did you mean `envelope`?"),
+            "spec.toml:22:22: `by` must be `declared`, `sampled`, `envelope`, `radius`, `strong-convexity`, `erm` or `range`, found `envelop`\n  help: did you mean `envelope`?"),
         (CURVATURE, "\"strong-convexity\"", "\"strong-convexity\", price = 1",
             "spec.toml:19:42: `price` makes no sense in a sensitivity by `strong-convexity`"),
         (CURVATURE, "\"strong-convexity\"", "\"radius\", value = 1",

@@ -102,11 +102,12 @@ fn a_price_is_any_positive_number_and_nothing_else() {
 }
 
 /// A certificate: its words, and the parts of the problem in which private numbers may stand.
-const CERTIFICATES: [(&str, &str, &[&str]); 4] = [
+const CERTIFICATES: [(&str, &str, &[&str]); 5] = [
     ("envelope", ", price = 1.0", &["b"]),
     ("radius", "", &["q"]),
     ("strong-convexity", "", &["q"]),
     ("erm", "", &["b", "q", "A"]),
+    ("range", "", &["b", "q", "A"]),
 ];
 
 #[test]

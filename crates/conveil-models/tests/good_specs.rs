@@ -290,6 +290,7 @@ fn every_certificate_has_its_word() {
         ("radius", Request::radius()),
         ("strong-convexity", Request::strong_convexity()),
         ("erm", Request::regularised_erm()),
+        ("range", Request::range()),
     ] {
         let spec = seed(&CURVATURE.replacen(strong, &format!("by = \"{word}\""), 1));
         assert_eq!(spec.privacy.sensitivity.value, Sensitivity::By(expected));

@@ -8,7 +8,7 @@ use crate::digits::short;
 use crate::error::Result;
 use crate::noise::Sampler;
 use crate::program::{AffineMap, DataMap, Parameter};
-use crate::proof::{Curvature, Measure};
+use crate::proof::{Curvature, Limits, Measure};
 use crate::rule::{Rule, Shape};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -110,11 +110,16 @@ pub trait Certificate: Debug + Send + Sync {
         None
     }
 
-    /// What every solve must be proven to.
-    fn tolerance(&self) -> Tolerance;
+    /// What every solve must be proven to; none where the bound holds for any point within `limits`.
+    fn tolerance(&self) -> Option<Tolerance>;
 
     /// The same with the solver's public tolerance counted on each of two answers.
     fn counting(&self, tolerance: f64) -> Box<dyn Certificate>;
+
+    /// Public limits that the bound counts on: the released map moves every mean decision onto them.
+    fn limits(&self) -> &[Limits] {
+        &[]
+    }
 
     /// A dataset that is none: what public solves run on, beside the ends of the public bounds.
     fn public_data(&self, map: &dyn DataMap) -> Vec<f64> {
@@ -160,13 +165,13 @@ pub struct Tolerance {
     pub(crate) room: f64,
     /// What one unit of the objective is in T⁻¹ times the answer; 0 where the answer is no value.
     pub(crate) unit: f64,
-    /// What is known of variables beside the rows: (column, low, high).
-    pub(crate) known: Vec<(usize, f64, f64)>,
+    /// What is known of variables beside the rows.
+    pub(crate) known: Vec<Limits>,
 }
 
 impl Tolerance {
     /// Of an answer that is the optimal value, `unit` in T⁻¹ times the answer for each unit of it.
-    pub(super) fn of_a_value(bound: f64, unit: f64, known: Vec<(usize, f64, f64)>) -> Self {
+    pub(super) fn of_a_value(bound: f64, unit: f64, known: Vec<Limits>) -> Self {
         Tolerance {
             measure: Measure::Value,
             usual: SHARE * bound / unit,

@@ -12,6 +12,7 @@ use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
     Program, Sparse, Stage,
 };
+use crate::proof::Limits;
 
 /// The name of θ̃ in reports.
 const CORRECTED: &str = "corrected data";
@@ -113,21 +114,26 @@ impl Deviation {
         whole
     }
 
-    /// What is known of an optimal correction: (column, low, high).
-    fn known(&self) -> Vec<(usize, f64, f64)> {
+    /// What is known of an optimal correction.
+    fn known(&self) -> Vec<Limits> {
         let first = self.own + self.widths.len();
+        let up_to = |i: usize, high: f64| Limits {
+            column: first + i,
+            low: 0.0,
+            high,
+        };
         match self.norm {
             Norm::L1 => {
                 let each = self.widths.iter().enumerate();
-                each.map(|(i, w)| (first + i, 0.0, *w)).collect()
+                each.map(|(i, w)| up_to(i, *w)).collect()
             }
-            Norm::L2 => vec![(first, 0.0, crate::program::norm(&self.widths))],
+            Norm::L2 => vec![up_to(0, crate::program::norm(&self.widths))],
         }
     }
 
     /// A point of the lifted program that lies inside every cone for some data, moved to where it does for all.
     pub(crate) fn inside_for_all(&self, mut x: Vec<f64>) -> Vec<f64> {
-        for (column, _, high) in self.known() {
+        for Limits { column, high, .. } in self.known() {
             x[column] = 2.0 * high + 1.0;
         }
         x
@@ -267,8 +273,12 @@ impl Certificate for Envelope {
         })
     }
 
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::of_a_value(self.bound(), self.unit, self.deviation.known())
+    fn tolerance(&self) -> Option<Tolerance> {
+        Some(Tolerance::of_a_value(
+            self.bound(),
+            self.unit,
+            self.deviation.known(),
+        ))
     }
 
     fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {

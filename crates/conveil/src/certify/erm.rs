@@ -154,8 +154,8 @@ impl Certificate for RegularisedErm {
         self.everywhere
     }
 
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::of_a_distance(&self.curved, 1.0)
+    fn tolerance(&self) -> Option<Tolerance> {
+        Some(Tolerance::of_a_distance(&self.curved, 1.0))
     }
 
     fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {

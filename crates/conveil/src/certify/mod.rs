@@ -4,6 +4,7 @@
 mod envelope;
 mod erm;
 mod radius;
+mod range;
 mod strong_convexity;
 
 // What they share.
@@ -18,7 +19,7 @@ mod sampled;
 pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
 pub use certificate::Kind;
-pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site};
+pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
 pub use declared::Declared;
 pub(crate) use envelope::Deviation;
 pub(crate) use metric::shape_of_curvature;
@@ -27,11 +28,12 @@ pub use sampled::{Estimate, Pairs, estimate};
 use crate::error::{Error, Result};
 
 /// The kinds of certificates, in the order of their words: one line each.
-static CERTIFICATES: [&dyn Kind; 4] = [
+static CERTIFICATES: [&dyn Kind; 5] = [
     &envelope::EnvelopeKind,
     &radius::RadiusKind,
     &strong_convexity::StrongConvexityKind,
     &erm::RegularisedErmKind,
+    &range::RangeKind,
 ];
 
 /// Every kind of certificate there is.

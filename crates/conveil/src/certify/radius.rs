@@ -199,8 +199,8 @@ impl Certificate for Radius {
         })
     }
 
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::of_a_value(self.bound(), self.unit, Vec::new())
+    fn tolerance(&self) -> Option<Tolerance> {
+        Some(Tolerance::of_a_value(self.bound(), self.unit, Vec::new()))
     }
 
     fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {

@@ -123,8 +123,8 @@ impl Certificate for StrongConvexity {
         true
     }
 
-    fn tolerance(&self) -> Tolerance {
-        Tolerance::of_a_distance(&self.0, OF_A_DISTANCE)
+    fn tolerance(&self) -> Option<Tolerance> {
+        Some(Tolerance::of_a_distance(&self.0, OF_A_DISTANCE))
     }
 
     fn counting(&self, tolerance: f64) -> Box<dyn Certificate> {

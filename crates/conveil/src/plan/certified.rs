@@ -3,7 +3,7 @@
 use super::skeleton::{Scaled, Skeleton};
 use super::{Basis, ReleasedMap};
 use crate::ask::{Ask, Privacy};
-use crate::certify::Certificate;
+use crate::certify::{Certificate, Tolerance};
 use crate::error::{Error, Result};
 use crate::noise::LatticeLaw;
 use crate::program::{DataMap, Program};
@@ -19,13 +19,12 @@ const STRAINED: f64 = 1e-5;
 const TOO_LARGE: f64 = 0.5;
 
 /// What solves under a certificate are proven to.
-fn precision(certificate: &dyn Certificate, tolerance: f64) -> Precision {
-    let asked = certificate.tolerance();
+fn precision(asked: &Tolerance, tolerance: f64) -> Precision {
     Precision {
-        measure: asked.measure,
+        measure: asked.measure.clone(),
         tolerance,
         aim: asked.usual.min(tolerance),
-        known: asked.known,
+        known: asked.known.clone(),
         inside: None,
     }
 }
@@ -49,15 +48,18 @@ impl<'m> Skeleton<'m> {
         privacy: &Privacy,
         certificate: &dyn Certificate,
     ) -> Result<Scaled<'m>> {
+        let Some(asked) = certificate.tolerance() else {
+            return self.limited(ask, privacy, certificate);
+        };
         let public = public_data(certificate, &*self.map);
-        let asked = certificate.tolerance();
         let mut tolerance = asked.usual;
         let bare = certificate.bound();
         // The noise depends on the tolerance, and how well a public dataset is solved on the noise: a few times is enough.
         for last in [false, false, false, true] {
             let counted = certificate.counting(tolerance);
             let noise = self.law_for(ask, privacy, counted.bound())?;
-            let mut released = self.released_under(ask, noise, &*counted, tolerance)?;
+            let mut released =
+                self.released_under(ask, noise, &*counted, precision(&asked, tolerance))?;
             let (mut error, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
             let (mut has_answer, mut obstacle) = (false, None);
             for public in &public {
@@ -80,7 +82,7 @@ impl<'m> Skeleton<'m> {
                 return Err(obstacle);
             }
             if !error.is_finite() {
-                return Err(self.unbounded_variable(&released, &public[0], &*counted));
+                return Err(self.unbounded_variable(&released, &public[0], &*counted, &asked));
             }
             let needed = (asked.room * error).max(asked.at_least(size));
             if needed <= tolerance || last {
@@ -119,14 +121,31 @@ impl<'m> Skeleton<'m> {
         Err(Error::Numerical("no tolerance was found".into()))
     }
 
+    /// The released map under a certificate that counts on limits alone, onto which every mean decision is moved.
+    fn limited(
+        &self,
+        ask: &Ask,
+        privacy: &Privacy,
+        certificate: &dyn Certificate,
+    ) -> Result<Scaled<'m>> {
+        let sensitivity = certificate.bound();
+        let noise = self.law_for(ask, privacy, sensitivity)?;
+        let released = self.released(ask, noise)?;
+        certificate.check(released.design())?;
+        Ok(Scaled {
+            released: released.within(certificate.limits().to_vec())?,
+            basis: Basis::certificate(certificate),
+            sensitivity,
+        })
+    }
+
     fn released_under(
         &self,
         ask: &Ask,
         noise: LatticeLaw,
         certificate: &dyn Certificate,
-        tolerance: f64,
+        precision: Precision,
     ) -> Result<ReleasedMap<'m>> {
-        let precision = precision(certificate, tolerance);
         let released = self.released(ask, noise)?.proving(precision);
         certificate.check(released.design())?;
         let deviation = certificate.rewrite().and_then(|rewrite| rewrite.deviation);
@@ -144,10 +163,11 @@ impl<'m> Skeleton<'m> {
         released: &ReleasedMap<'m>,
         public: &[f64],
         certificate: &dyn Certificate,
+        asked: &Tolerance,
     ) -> Error {
         let name = self.map.at(public).ok().and_then(|program| {
             let lifted = released.lifted(&program, 0).ok()?;
-            let precision = precision(certificate, 0.0);
+            let precision = precision(asked, 0.0);
             let intervals = precision.intervals(lifted.program(), Some(&program), f64::INFINITY);
             let is_open = |j: &usize| !intervals.is_bounded(*j);
             let open = (0..program.columns()).find(is_open)?;

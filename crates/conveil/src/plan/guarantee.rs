@@ -57,7 +57,10 @@ impl Basis {
             },
             statement: certificate.statement(),
             defined_everywhere: certificate.defined_everywhere(),
-            solves: Solves::Proven,
+            solves: match certificate.tolerance() {
+                Some(_) => Solves::Proven,
+                None => Solves::Checked,
+            },
         }
     }
 

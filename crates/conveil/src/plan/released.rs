@@ -10,11 +10,11 @@ use crate::chance::{Design, Feasibility};
 use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
 use crate::program::{DataMap, Program};
-use crate::proof::{Precision, meets_the_equalities};
+use crate::proof::{Limits, Precision, meets_the_equalities};
 use crate::rewrite::{LocalAnswer, LocalRecourse};
 use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
-use crate::solve::{self, Infeasibility, Outcome, Settings, Solution};
+use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,6 +32,8 @@ pub struct ReleasedMap<'m> {
     pub(super) splits: Vec<usize>,
     /// What every solve must be proven to meet.
     pub(super) precision: Option<Precision>,
+    /// Public limits onto which every mean decision is moved.
+    limits: Vec<Limits>,
     /// Every variable without curvature has an interval, at the public datasets.
     pub(super) bounded: bool,
     /// Neighbours move the answer very little beside the program's numbers.
@@ -104,6 +106,7 @@ impl<'m> ReleasedMap<'m> {
             local,
             splits: (0..design.splits()).collect(),
             precision: None,
+            limits: Vec::new(),
             bounded: true,
             strained: false,
             own: None,
@@ -120,6 +123,44 @@ impl<'m> ReleasedMap<'m> {
     pub(super) fn proving(mut self, precision: Precision) -> Self {
         self.precision = Some(precision);
         self
+    }
+
+    /// Every mean decision is moved onto these limits.
+    ///
+    /// # Guarantee
+    /// Every `mean` that this map returns lies between them exactly, whatever the solver returned, and `answer` is Q times
+    /// that mean (M8e). Test: `every_answer_lies_on_the_limits_whatever_the_solver_returned`.
+    pub(super) fn within(mut self, limits: Vec<Limits>) -> Result<Self> {
+        if self.local.is_some() {
+            return Err(Error::refused(
+                "limits on an answer whose losses have a closed form",
+                "that closed form is not moved onto limits",
+                "the certificate `erm`, or a declared sensitivity",
+            ));
+        }
+        self.limits = limits;
+        Ok(self)
+    }
+
+    /// The solution with its mean on the limits. What was within our tolerance must stay so.
+    fn on_the_limits(&self, lifted: &Lifted, mut solution: Solution) -> Result<Solution> {
+        if self.limits.is_empty() {
+            return Ok(solution);
+        }
+        for limits in &self.limits {
+            let x = &mut solution.x[limits.column];
+            // Not `clamp`: NaN ends at a limit too.
+            *x = x.max(limits.low).min(limits.high);
+        }
+        solution.objective = lifted.program().objective(&solution.x);
+        solution.residuals = Residuals::of(lifted.program(), &solution.x, &solution.z);
+        match solution.residuals.pass(self.settings.tolerance()) {
+            true => Ok(solution),
+            false => Err(Error::Numerical(format!(
+                "with its released variables moved onto their public limits the answer has {}",
+                solution.residuals
+            ))),
+        }
     }
 
     /// This map may deviate from the data of `plain`, the user's own program under the same noise.
@@ -272,6 +313,7 @@ impl<'m> ReleasedMap<'m> {
         let outcome = self.solve_lifted(&lifted, split);
         let solution = self.checked(outcome, program, &lifted)?;
         let (solution, proven) = self.refined(program, &lifted, solution, split, aim)?;
+        let solution = self.on_the_limits(&lifted, solution)?;
         let error = proven.map(|proven| proven.error);
         self.require(error)?;
         let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
@@ -389,6 +431,75 @@ impl<'m> ReleasedMap<'m> {
             proven_error,
             is_on_equalities: true,
             correction: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{Adjacency, Privacy, Query, Request};
+    use crate::plan::Plan;
+    use crate::program::Builder;
+
+    const NAN: f64 = f64::NAN;
+
+    /// The solver's point stands at 3, as rows say; the limits are a little narrower, as if it had slipped outside.
+    #[test]
+    fn every_answer_lies_on_the_limits_whatever_the_solver_returned() {
+        let mut m = Builder::new();
+        let x = m.variable("x", 1);
+        let price = m.parameter_within("price", 1.0, 2.0);
+        m.minimize(-1.0 * (price * x.at(0)));
+        m.between("limits", 0.0, x.at(0), 3.0);
+        let map = m.build_map().unwrap();
+        let loose = Settings::default().with_tolerance(1e-3).unwrap();
+        for strategy in [Strategy::Output, Strategy::Program] {
+            let ask = Ask::new(Query::Identity)
+                .adjacency(Adjacency::Universe)
+                .privacy(Privacy::laplace(100.0))
+                .sensitivity(Request::range())
+                .strategy(strategy)
+                .settings(loose.clone())
+                .feasible(0.9);
+            let mut released = Plan::new(&map, ask).unwrap().released;
+            let mean = released.at(&[1.5]).unwrap().mean[0];
+            let slipped = |by: f64| Limits {
+                column: 0,
+                low: 0.0,
+                high: mean - by,
+            };
+            released.limits = vec![slipped(1e-4)];
+            let decided = released.at(&[1.5]).unwrap();
+            assert_eq!(decided.answer, [mean - 1e-4]);
+            assert_eq!(decided.mean, decided.answer);
+            // A point that must be moved far is no answer.
+            released.limits = vec![slipped(0.5)];
+            let refused = released.at(&[1.5]).unwrap_err().to_string();
+            assert!(
+                refused.contains("moved onto their public limits"),
+                "{refused}"
+            );
+            // Whatever came back, NaN too, ends at a limit or is an error.
+            released.limits = vec![slipped(0.0)];
+            let program = released.map.at(&[1.5]).unwrap();
+            let lifted = released.lifted(&program, 0).unwrap();
+            let outcome = released.solve_lifted(&lifted, 0);
+            let solution = released.checked(outcome, &program, &lifted).unwrap();
+            for returned in [
+                NAN,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                -1e-4,
+                3.0 + 1e-4,
+                1e300,
+            ] {
+                let mut solution = solution.clone();
+                solution.x[0] = returned;
+                if let Ok(moved) = released.on_the_limits(&lifted, solution) {
+                    assert!(moved.x[0] >= 0.0 && moved.x[0] <= mean, "{returned}");
+                }
+            }
         }
     }
 }

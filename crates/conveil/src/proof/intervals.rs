@@ -2,6 +2,14 @@
 
 use crate::program::{Cone, Program};
 
+/// Limits on one variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    pub(crate) column: usize,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
 /// An interval for each variable; infinite ends where no row bounds it.
 #[derive(Clone, Debug)]
 pub(crate) struct Intervals {
@@ -22,9 +30,10 @@ impl Intervals {
     }
 
     /// What else is known of a variable.
-    pub(crate) fn restrict(&mut self, j: usize, low: f64, high: f64) {
-        self.low[j] = self.low[j].max(low);
-        self.high[j] = self.high[j].min(high);
+    pub(crate) fn restrict(&mut self, limits: &Limits) {
+        let j = limits.column;
+        self.low[j] = self.low[j].max(limits.low);
+        self.high[j] = self.high[j].min(limits.high);
     }
 
     /// The same with unknown variables behind.

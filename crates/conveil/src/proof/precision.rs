@@ -3,7 +3,7 @@
 
 use super::curvature::Curvature;
 use super::inside::{moved_inside, outside};
-use super::intervals::Intervals;
+use super::intervals::{Intervals, Limits};
 use crate::error::Result;
 use crate::program::{Against, Cone, Program};
 use crate::solve::{self, Outcome, Settings, Solution};
@@ -26,8 +26,8 @@ pub(crate) struct Precision {
     pub(crate) tolerance: f64,
     /// What a solve is refined to, where that can be. Which of the two it met is private, and changes nothing.
     pub(crate) aim: f64,
-    /// What is known of variables beside the rows: (column, low, high).
-    pub(crate) known: Vec<(usize, f64, f64)>,
+    /// What is known of variables beside the rows.
+    pub(crate) known: Vec<Limits>,
     /// A point that lies inside every cone, if one was found in public.
     pub(crate) inside: Option<Vec<f64>>,
 }
@@ -80,15 +80,11 @@ impl Precision {
     ) -> Intervals {
         let mut intervals = Intervals::unbounded(mean.map_or(0, Program::columns));
         if let Some(mean) = mean {
-            for &(j, low, high) in &self.known {
-                intervals.restrict(j, low, high);
-            }
+            (self.known.iter()).for_each(|limits| intervals.restrict(limits));
             intervals.propagate(mean, Vec::new());
         }
         let mut intervals = intervals.widened(lifted.columns());
-        for &(j, low, high) in &self.known {
-            intervals.restrict(j, low, high);
-        }
+        (self.known.iter()).for_each(|limits| intervals.restrict(limits));
         // q'x ≤ value, since x'Px is not negative.
         let cost = lifted.q().iter().copied().enumerate();
         let cut = cost.filter(|c| c.1 != 0.0).collect();
