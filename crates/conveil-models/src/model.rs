@@ -8,7 +8,7 @@ use std::fmt;
 use conveil::ask::{NoiseShape, Query, Request};
 use conveil::curator::CuratorReport;
 use conveil::plan::{Decided, Plan};
-use conveil::program::{DataMap, Place};
+use conveil::program::{DataMap, Objective, Place};
 use conveil_text::ReadError;
 use conveil_text::tables::Table;
 
@@ -111,6 +111,11 @@ pub trait Model: fmt::Debug + Send + Sync {
 
     /// The query of the spec.
     fn query(&self, spec: &Spec) -> Result<Query, Failure>;
+
+    /// The modeller's own objective, where the spec states one.
+    fn objective(&self) -> Option<Objective> {
+        None
+    }
 
     /// The unit of the private numbers, where the spec states none.
     fn unit(&self) -> Option<&str> {

@@ -8,6 +8,7 @@ use conveil::program::Reading;
 use serde::Serialize;
 
 use crate::ledger::{Claim, Head, Receipt, Scope};
+use crate::restated::Restated;
 
 /// The version of the card's fields.
 const FORMAT: &str = "conveil-card/2";
@@ -99,6 +100,9 @@ pub struct Card {
     answer: Vec<Named>,
     /// The noisy answer, where `answer` is its projection.
     before_projection: Option<Vec<Named>>,
+    /// What the answer is in terms of the cost, where it is the modeller's own objective.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<Restated>,
     mechanism: &'static str,
     epsilon: f64,
     delta: f64,
@@ -184,6 +188,7 @@ impl Card {
             answer: Named::all(labels.iter().cloned(), answer),
             before_projection: (guarantee.strategy() == Strategy::Projected)
                 .then(|| Named::all(labels.iter().cloned(), noisy)),
+            objective: None,
             mechanism: privacy.mechanism(),
             epsilon: privacy.epsilon(),
             delta: privacy.delta(),
@@ -213,6 +218,16 @@ impl Card {
             ledger,
             conveil: env!("CARGO_PKG_VERSION"),
         }
+    }
+
+    /// The same card with its answer as the modeller's own objective.
+    pub(crate) fn restated(mut self, as_objective: &Restated) -> Card {
+        as_objective.all(&mut self.answer);
+        if let Some(noisy) = &mut self.before_projection {
+            as_objective.all(noisy);
+        }
+        self.objective = Some(as_objective.clone());
+        self
     }
 
     /// The released numbers.
@@ -282,6 +297,13 @@ impl fmt::Display for Card {
             for Named { name, value } in noisy {
                 writeln!(f, "  {name} = {value}")?;
             }
+        }
+        if let Some(restated) = &self.objective {
+            writeln!(
+                f,
+                "objective: {}; the cost is what the program minimises, and scale, step and sensitivity are those of both",
+                restated.objective()
+            )?;
         }
         writeln!(f, "privacy: {}", self.privacy)?;
         writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::card::{Named, json};
 use crate::error::{Error, Result};
+use crate::restated::Restated;
 
 /// The version of the decision's fields.
 const FORMAT: &str = "conveil-decision/1";
@@ -28,6 +29,9 @@ pub struct Decision {
     private: bool,
     note: &'static str,
     answer: Vec<Named>,
+    /// What the answer is in terms of the cost, where it is the modeller's own objective. The noise is that of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<Restated>,
     decision: Vec<Named>,
     noise: Vec<f64>,
     /// What the decision was made for, where that is not the data as they are.
@@ -80,11 +84,19 @@ impl Decision {
             private: true,
             note: "PRIVATE: depends on the data, for whoever carries it out; not to be published",
             answer: Named::all(query.labels().iter().cloned(), answer),
+            objective: None,
             decision: Named::all((0..own).map(|j| program.variable_name(j)), &x),
             noise,
             correction: decided.correction.clone().filter(|c| !c.at_the_data),
             clipped,
         })
+    }
+
+    /// The same decision with its answer as the modeller's own objective.
+    pub(crate) fn restated(mut self, as_objective: &Restated) -> Decision {
+        as_objective.all(&mut self.answer);
+        self.objective = Some(as_objective.clone());
+        self
     }
 
     /// x(ζ̂), variable by variable.
@@ -140,6 +152,9 @@ impl fmt::Display for Decision {
         writeln!(f, "it carries the released answer:")?;
         for Named { name, value } in &self.answer {
             writeln!(f, "  {name} = {value}")?;
+        }
+        if let Some(restated) = &self.objective {
+            writeln!(f, "  which is {}", restated.objective())?;
         }
         Ok(())
     }

@@ -50,6 +50,7 @@ pub mod ledger;
 mod models;
 mod noise;
 mod release;
+mod restated;
 
 pub use card::{Card, CardAdjacency, CardCharge, InSeries, Named};
 pub use decision::Decision;
@@ -58,3 +59,4 @@ pub use release::{
     Charged, Released, Stating, charge, charge_of, charge_series, charge_stating, not_private,
     release,
 };
+pub use restated::Restated;

@@ -13,6 +13,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::ledger::{Charge, Charges, Claim, Part, Receipt};
 use crate::noise::{Lattice, Source};
+use crate::restated::Restated;
 
 /// Charges a dataset's budget, solves on its private data, draws the noise once and makes the documents.
 ///
@@ -298,6 +299,18 @@ pub struct Released {
 }
 
 impl Released {
+    /// The same release with its one number, a cost, said as the modeller's own objective on card and decision.
+    #[must_use]
+    pub fn restated(self, as_objective: &Restated) -> Released {
+        Released {
+            card: self.card.restated(as_objective),
+            decision: self
+                .decision
+                .map(|decision| decision.restated(as_objective)),
+            ..self
+        }
+    }
+
     /// The public card.
     pub fn card(&self) -> &Card {
         &self.card

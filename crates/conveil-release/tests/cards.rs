@@ -6,9 +6,9 @@ mod scratch;
 
 use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy as Place};
 use conveil::plan::Plan;
-use conveil::program::{AffineMap, Builder, DataMap};
+use conveil::program::{AffineMap, Builder, DataMap, Objective, Sense};
 use conveil_release::ledger::{Budget, Charges, Ledger, Neighbourhood, NotDurable};
-use conveil_release::{Card, Error, Released, charge, not_private, release};
+use conveil_release::{Card, Error, Released, Restated, charge, not_private, release};
 use models::{T, ball, enveloped, follower, limit, shape, supply};
 use proptest::prelude::*;
 use scratch::Scratch;
@@ -578,4 +578,62 @@ fn the_price_of_a_correction_is_in_the_unit_of_the_answer() {
         (cost + correction.paid - answer).abs() < 1e-5,
         "{cost} {answer}"
     );
+}
+
+/// Whatever the law: the stated number is constant ± the released one, and nothing else on card or decision changes.
+#[test]
+fn a_restated_number_is_a_function_of_the_released_one() {
+    let model = limit();
+    let (sense, constant) = (Sense::Maximize, 12.5);
+    for objective in [
+        Objective { sense, constant },
+        Objective {
+            sense: Sense::Minimize,
+            constant,
+        },
+    ] {
+        for privacy in [
+            Privacy::laplace(1.0),
+            Privacy::gaussian(1.0, 0.01),
+            Privacy::truncated_laplace(2.0, 0.05),
+        ] {
+            let ask = Ask::cost()
+                .adjacency(Adjacency::one_entry(1.0))
+                .privacy(privacy)
+                .declared(1.0, "x = l")
+                .feasible(0.9);
+            let plan = Plan::new(&model, ask).unwrap();
+            let seeded = not_private(&plan, &[20.0], Some(3)).unwrap();
+            let stated = seeded.clone().restated(&Restated::new("profit", objective));
+            let (card, before) = (stated.card(), seeded.card());
+            let [answer] = card.answer() else {
+                panic!("{card}")
+            };
+            assert_eq!(answer.name, "profit");
+            assert_eq!(answer.value, objective.at(before.answer()[0].value));
+            let sign = if objective.sense == sense { -1.0 } else { 1.0 };
+            assert_eq!(answer.value, constant + sign * before.answer()[0].value);
+            let json = |card: &Card| -> serde_json::Value {
+                let mut json: serde_json::Value = serde_json::from_str(&card.to_json()).unwrap();
+                json["answer"] = serde_json::Value::Null;
+                json.as_object_mut().map(|card| card.remove("objective"));
+                json
+            };
+            assert_eq!(json(card), json(before));
+            assert!(
+                card.to_string()
+                    .contains(&format!("objective: {objective};")),
+                "{card}"
+            );
+            let (decision, plain) = (stated.decision().unwrap(), seeded.decision().unwrap());
+            assert_eq!(
+                (decision.values(), decision.noise()),
+                (plain.values(), plain.noise())
+            );
+            assert!(decision.to_json().contains("\"profit\""));
+            // The modeller's own expression at the decision is the stated number.
+            let own = constant + sign * decision.values()[0].value;
+            assert!((own - answer.value).abs() < 1e-9);
+        }
+    }
 }

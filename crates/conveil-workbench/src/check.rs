@@ -6,12 +6,14 @@ use conveil::ask::Strategy;
 use conveil::chance::Budget;
 use conveil::curator::{self, Fit, Movement};
 use conveil::plan::{Basis, Plan};
-use conveil::program::{Cone, Holds, Parameter, Place, Program, Reading};
+use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Reading};
 use conveil_models::document::{Fields, Value};
 use conveil_models::exact;
-use conveil_models::model::{KINDS, Model};
-use conveil_models::spec::Spec;
+use conveil_models::model::KINDS;
 use serde::Serialize;
+
+use crate::objective::Restating;
+use crate::workbench::Workbench;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
 #[derive(Debug, Clone, Serialize)]
@@ -45,6 +47,12 @@ pub struct Check {
     pub strategy: Strategy,
     /// The names of the released numbers.
     pub released: Vec<String>,
+    /// The modeller's own objective in terms of the cost that the program minimises, where the spec states one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
+    /// Whether the released number is that objective.
+    #[serde(skip)]
+    is_restated: bool,
     /// How the released numbers are used.
     pub reading: Option<Reading>,
     /// The guarantee in numbers.
@@ -131,7 +139,10 @@ pub struct GuaranteeLine {
 
 impl Check {
     /// Collects the facts.
-    pub fn new(spec: &Spec, model: &dyn Model, plan: &Plan<'_>) -> Self {
+    pub(crate) fn new(bench: &Workbench, plan: &Plan<'_>) -> Self {
+        let (spec, model) = (bench.spec(), &*bench.model);
+        let restating = Restating::of(bench);
+        let restated = restating.as_ref().and_then(Restating::restated);
         let map = plan.model();
         let program = map.template();
         let guarantee = plan.guarantee();
@@ -158,7 +169,12 @@ impl Check {
             protects: guarantee.protection(),
             reading: guarantee.reading().cloned(),
             strategy: guarantee.strategy(),
-            released: plan.released().query().labels().to_vec(),
+            released: match restated {
+                None => plan.released().query().labels().to_vec(),
+                Some(restated) => vec![restated.name().into()],
+            },
+            is_restated: restated.is_some(),
+            objective: restating.map(|restating| restating.objective()),
             guarantee: GuaranteeLine {
                 mechanism: guarantee.privacy().mechanism(),
                 epsilon: guarantee.privacy().epsilon(),
@@ -315,6 +331,16 @@ impl fmt::Display for Check {
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
+        if let Some(objective) = &self.objective {
+            let released = match self.is_restated {
+                true => "; the released number is stated so, with the same noise",
+                false => "",
+            };
+            writeln!(
+                f,
+                "objective: {objective}, the cost being what the program minimises{released}"
+            )?;
+        }
         writeln!(f, "fit: {}", self.fit)?;
         writeln!(f, "movement: {}", self.movement)?;
         for warning in &self.warnings {

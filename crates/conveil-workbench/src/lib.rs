@@ -71,6 +71,7 @@ mod data;
 pub mod failure;
 mod inputs;
 pub mod ledger;
+mod objective;
 mod observer;
 mod recipient;
 mod release;

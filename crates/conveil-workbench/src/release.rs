@@ -20,6 +20,7 @@ use crate::book::Book;
 use crate::data;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
+use crate::objective::Restating;
 use crate::observer::{Observer, Stage, staged};
 use crate::recipient::{Answer, Delivery, Recipient, Spent};
 use crate::report::Report;
@@ -302,6 +303,7 @@ impl Road<'_> {
                 charged.release(&theta)
             });
             let released = released.map_err(|error| series.failure(&theta, &error))?;
+            let released = self.restated(released);
             let drawn = Drawn {
                 row,
                 plan,
@@ -312,6 +314,14 @@ impl Road<'_> {
             series.hand_over(&drawn, recipient)
         };
         rest().map_err(|unreleased: Unreleased| unreleased.told(|f| f.after(&spent.to_string())))
+    }
+
+    /// In the terms of the modeller's own objective, where the spec states one.
+    fn restated(&self, released: Released) -> Released {
+        match Restating::of(self.bench) {
+            None => released,
+            Some(restating) => restating.released(released),
+        }
     }
 
     /// What is not private: paper mode, or noise from a seed. It charges nothing.
@@ -344,6 +354,7 @@ impl Road<'_> {
             not_private(&plan, &theta, seed)
         });
         let released = released.map_err(|error| series.failure(&theta, &error))?;
+        let released = self.restated(released);
         let drawn = Drawn {
             row,
             plan: &plan,
@@ -449,7 +460,7 @@ impl<'s> Series<'s> {
             return None;
         }
         let engine = drawn.released.report();
-        let warning = match engine.map(|engine| Report::new(engine, annex)) {
+        let warning = match engine.map(|engine| Report::new(engine, annex, self.bench)) {
             Some(Ok(report)) => return Some(report),
             Some(Err(failure)) => format!("no curator report could be made of it: {failure}"),
             None => "no curator report could be made of it".into(),

@@ -7,6 +7,8 @@ use conveil_models::document::{Annex, Document};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::objective::Restating;
+use crate::workbench::Workbench;
 
 /// The engine's report, and what the model says of the same decision. Private.
 #[derive(Debug, Clone, Serialize)]
@@ -18,10 +20,17 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(engine: &CuratorReport, annex: Annex) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        engine: &CuratorReport,
+        annex: Annex,
+        bench: &Workbench,
+    ) -> Result<Self, Failure> {
         let mut engine = Box::new(engine.clone());
         if let Some(clipped) = annex.clipped {
             engine.clipped = clipped;
+        }
+        if let Some(restating) = Restating::of(bench) {
+            restating.report(&mut engine);
         }
         Ok(Report {
             engine,

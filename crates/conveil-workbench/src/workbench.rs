@@ -19,6 +19,7 @@ use crate::check::Check;
 use crate::data::Opened;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
+use crate::objective::Restating;
 use crate::observer::{Observer, Stage, batch, staged};
 use crate::report::Report;
 
@@ -191,7 +192,7 @@ impl Workbench {
     /// Public facts only: the private values are not even looked up.
     pub fn check(&self, observer: &dyn Observer) -> Result<Check, Failure> {
         let plan = self.plan(observer)?;
-        let mut check = Check::new(&self.inputs.spec, &*self.model, &plan);
+        let mut check = Check::new(self, &plan);
         let searched = audit::beside_sampled(&plan, self, observer)?;
         check.notes.extend(searched);
         check.notes.extend(self.model.notes());
@@ -218,7 +219,7 @@ impl Workbench {
         if let Some(warning) = &annex.warning {
             observer.warning(warning);
         }
-        Report::new(curated.report(), annex)
+        Report::new(curated.report(), annex, self)
     }
 
     /// All strategies on the same noise. Private; nothing is released.
@@ -255,7 +256,10 @@ impl Workbench {
             }
             let batch = batch(observer, spec.solver.threads);
             let found = curator::compare(&plan, &theta, draws, seed, &batch);
-            let found = found.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
+            let mut found = found.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
+            if let Some(restating) = Restating::of(self) {
+                restating.comparison(&mut found);
+            }
             Ok(Comparison::Cost(Box::new(found)))
         })
     }
@@ -282,11 +286,15 @@ impl Workbench {
             None => self.values_around_the_spec(sweep.over)?,
         };
         let ask = self.ask(observer)?;
-        staged(observer, Stage::Frontier, || {
+        let mut frontier = staged(observer, Stage::Frontier, || {
             let batch = batch(observer, self.inputs.spec.solver.threads);
             curator::frontier(self.model.map(), &ask, &theta, sweep.over, &values, &batch)
         })
-        .map_err(|e| self.engine_on(&*datasets, &theta, &e))
+        .map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
+        if let Some(restating) = Restating::of(self) {
+            restating.frontier(&mut frontier);
+        }
+        Ok(frontier)
     }
 
     /// The private θ of this row, or of the first, with remarks on it for the curator.

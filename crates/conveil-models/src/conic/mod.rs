@@ -13,7 +13,7 @@ pub use stated::{Conic, ConstraintBlock, Entry, Parameter};
 /// `model = "conic"`.
 pub(crate) static KIND: Kind = Kind {
     word: "conic",
-    problem: &["file", "variable", "constraint"],
+    problem: &["file", "variable", "constraint", "objective"],
     private: &["parameter", "data", UNIVERSE],
     query: &[],
     releases: &["identity", "cost", "sum", "weighted", "rows", "at-most"],

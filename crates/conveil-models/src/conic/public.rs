@@ -5,7 +5,8 @@
 
 use conveil::ask::Query;
 use conveil::program::{
-    AffineMap, DataMap, Holds, Location, NewVariables, Parameter, Place, Program, SavedConstraint,
+    AffineMap, DataMap, Holds, Location, NewVariables, Objective, Parameter, Place, Program,
+    SavedConstraint,
 };
 use conveil_text::problem::{self, SavedCone, SavedProblem};
 use conveil_text::spelling::counted;
@@ -23,7 +24,7 @@ use crate::spec::Spec;
 pub(super) struct SavedModel {
     names: Names,
     pub(super) stated: Conic,
-    map: AffineMap,
+    map: SavedMap,
     /// The file as it is, where its private numbers are the data: they are for [`Datasets`] alone.
     saved: Option<SavedProblem>,
 }
@@ -47,8 +48,14 @@ impl SavedModel {
             spec: spec.name.clone(),
             problem: name,
         };
+        let map = map(&names, stated, &saved)?;
+        check_epigraph(&names, stated, spec, &map)?;
+        let objective = stated.objective.as_ref().map(|stated| stated.value);
         Ok(SavedModel {
-            map: map(&names, stated, &saved)?,
+            map: SavedMap {
+                map,
+                constant: objective.map_or(0.0, |objective| objective.constant_of_cost()),
+            },
             names,
             stated: stated.clone(),
             saved: stated.data.is_none().then_some(saved),
@@ -92,6 +99,68 @@ impl SavedModel {
     }
 }
 
+/// The map of the file, with the constant that its objective leaves out.
+#[derive(Debug)]
+struct SavedMap {
+    map: AffineMap,
+    constant: f64,
+}
+
+impl DataMap for SavedMap {
+    fn parameters(&self) -> &[Parameter] {
+        self.map.parameters()
+    }
+
+    fn template(&self) -> &Program {
+        self.map.template()
+    }
+
+    fn affine(&self) -> Option<&AffineMap> {
+        Some(&self.map)
+    }
+
+    fn objective_constant(&self, _theta: &[f64]) -> f64 {
+        self.constant
+    }
+}
+
+/// A released epigraph is the modeller's objective only where it is all that the file minimises.
+fn check_epigraph(
+    names: &Names,
+    stated: &Conic,
+    spec: &Spec,
+    map: &AffineMap,
+) -> Result<(), Failure> {
+    let (Some(objective), Some(Query::AtMost { epigraph, .. })) =
+        (&stated.objective, &spec.query.query)
+    else {
+        return Ok(());
+    };
+    let program = map.template();
+    let columns = program
+        .find_variables(epigraph)
+        .map_err(|e| Failure::engine(&names.spec, e))?;
+    let of_epigraph = |j: usize| f64::from(u8::from(columns.contains(&j)));
+    let mut costs = program.q().iter().enumerate();
+    let is_all = columns.len() == 1
+        && costs.all(|(j, &q)| q == of_epigraph(j))
+        && program.p().nnz() == 0
+        && !map.private_costs().contains(&true);
+    match is_all {
+        true => Ok(()),
+        false => Err(objective
+            .error(
+                &names.spec,
+                format!(
+                    "`objective` is that of the file, and the released `{epigraph}` is not: {} minimises something else than `{epigraph}` alone",
+                    names.problem
+                ),
+            )
+            .with_help("pose the whole cost as one epigraph, with 1 in q and 0 elsewhere; or leave out `objective`")
+            .into()),
+    }
+}
+
 impl Model for SavedModel {
     fn map(&self) -> &dyn DataMap {
         &self.map
@@ -103,6 +172,10 @@ impl Model for SavedModel {
 
     fn query(&self, spec: &Spec) -> Result<Query, Failure> {
         Ok(spec.query.query.clone().unwrap_or(Query::Cost))
+    }
+
+    fn objective(&self) -> Option<Objective> {
+        self.stated.objective.as_ref().map(|stated| stated.value)
     }
 
     fn how_to_bound(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use conveil::ask::Query;
-use conveil::program::{Holds, NewVariables, Place, SavedConstraint, Stage};
+use conveil::program::{Holds, NewVariables, Objective, Place, SavedConstraint, Sense, Stage};
 use conveil_text::spelling::quoted;
 use conveil_text::tables::{Item, MAX_COUNT, Names, Table};
 use conveil_text::{Located, ReadError};
@@ -24,6 +24,8 @@ pub struct Conic {
     /// `[[problem.constraint]]`: one block per cone of the file, in order; empty means that the blocks have no names and
     /// hold with noise.
     pub constraints: Vec<ConstraintBlock>,
+    /// `objective`: how the modeller's own objective reads from that of the file.
+    pub objective: Option<Located<Objective>>,
     /// `data` of `[private]`: the path of a CSV with the values of all parameters, as written.
     pub data: Option<Located<String>>,
     /// `[[private.parameter]]`: the private numbers θ, in order; at least one.
@@ -82,6 +84,10 @@ impl Conic {
                 None => Vec::new(),
                 Some(item) => read_constraints(item)?,
             },
+            objective: table
+                .optional("objective")
+                .map(read_objective)
+                .transpose()?,
             data: None,
             parameters: Vec::new(),
         })
@@ -263,6 +269,20 @@ fn read_constraints(item: Item) -> Result<Vec<ConstraintBlock>, ReadError> {
         blocks.push(ConstraintBlock { name, saved, rows });
     }
     Ok(blocks)
+}
+
+fn read_objective(item: Item) -> Result<Located<Objective>, ReadError> {
+    let mut table = item.table("`objective`")?;
+    table.known(&["sense", "constant"])?;
+    let mut objective = Objective::default();
+    if let Some(sense) = table.optional("sense") {
+        let words = [("minimize", Sense::Minimize), ("maximize", Sense::Maximize)];
+        objective.sense = sense.choice(&words)?;
+    }
+    if let Some(constant) = table.optional("constant") {
+        objective.constant = constant.number()?;
+    }
+    Ok(item.locate(objective))
 }
 
 fn read_parameters(
