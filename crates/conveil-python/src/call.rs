@@ -97,22 +97,24 @@ pub(crate) fn observed<T: Send, E: Send + From<Failure>>(
     let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
     let done = match ended {
         Some(Ok(done)) => done,
-        Some(Err(panic)) => Err(E::from(broken(&*panic))),
-        None => Err(E::from(broken(&"the work did not end"))),
+        Some(Err(panic)) => Err(E::from(broken(&*panic, &heard))),
+        None => Err(E::from(broken(&"the work did not end", &heard))),
     };
     let stopped = stopped.or_else(|| heard.into_exception());
     Ok(Outcome { done, stopped })
 }
 
-/// A panic is a mistake of the engine: said in plain words, and nothing else is lost.
-fn broken(panic: &(dyn Any + Send)) -> Failure {
+/// A panic is a mistake of the engine: said in plain words. What was charged before it stays charged.
+fn broken(panic: &(dyn Any + Send), heard: &Heard) -> Failure {
     let said = (panic.downcast_ref::<&str>().copied())
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
-    Failure::new(
-        Kind::Solver,
-        format!(
-            "the engine stopped at a mistake of its own: {said}\n  help: please report it with the plan that shows it; what a release had charged before stays charged"
-        ),
-    )
+    let message = format!(
+        "the engine stopped at a mistake of its own: {said}\n  help: please report it with the plan that shows it"
+    );
+    let failure = Failure::new(Kind::Solver, message);
+    match heard.has_charged() {
+        true => failure.after("the budget may be spent: the ledger says"),
+        false => failure,
+    }
 }

@@ -1,5 +1,6 @@
 //! A Python object that hears how far the work is.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ pub(crate) struct Heard {
     exception: Mutex<Option<PyErr>>,
     /// When progress was told last.
     told: Mutex<Option<Instant>>,
+    /// Whether a charge has begun.
+    charged: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +57,11 @@ impl Heard {
     /// Asks the work to stop.
     pub(crate) fn stop(&self) {
         self.cancel.raise();
+    }
+
+    /// Whether something may be charged.
+    pub(crate) fn has_charged(&self) -> bool {
+        self.charged.load(Ordering::Relaxed)
     }
 
     /// What a method has raised.
@@ -95,6 +103,9 @@ impl Observer for Heard {
 
     fn begin(&self, stage: Stage) {
         *locked(&self.told) = None;
+        if stage == Stage::Charge {
+            self.charged.store(true, Ordering::Relaxed);
+        }
         self.tell(self.methods.begin.as_ref(), |begin| {
             begin.call1((stage.name(),)).map(|_| ())
         });
