@@ -1,5 +1,6 @@
 """Differentially private convex optimization."""
 
+from ._ask import declared, envelope, l1, l2, one_entry, one_record, radius, sampled, strong_convexity
 from ._core import __version__
 from ._errors import (
     ConveilError,
@@ -20,3 +21,4 @@ from ._errors import (
     SolverError,
     Unbounded,
 )
+from ._plan import Plan, privatize

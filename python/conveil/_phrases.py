@@ -1,0 +1,160 @@
+"""The engine's texts in the words of `privatize`.
+
+The engine speaks to whoever writes a spec. Whoever calls it from Python has arguments instead of sections and keys, so
+each phrase that names a section, a key, a flag of the command line or a Rust type is said again here. The table is read
+from top to bottom; `SPEC_WORDS` is what must be left in no text, and a test holds every text of the suite against it.
+"""
+
+import re
+
+_TABLE = [
+    # What a spec asks for, as an argument.
+    (r'`?strategy = "?(output|projected|program)"?`? in \[feasibility\]', r'`strategy="\1"`'),
+    (r'\(strategy = "?(output|projected|program)"? in \[feasibility\]\)', r'(`strategy="\1"`)'),
+    (r'strategy = "?(output|projected|program)"?', r'strategy="\1"'),
+    (r"strategy = (\w+)", r'strategy="\1"'),
+    (
+        r"add `\[private\.universe\]`, or `bounds` to every \[\[private\.parameter\]\]",
+        "give bounds= for every private parameter",
+    ),
+    (r"needs \[private\.universe\], or public bounds on all demands", "needs bounds= for every private parameter"),
+    (r"`?\[private\.universe\]`?", "bounds="),
+    (r"every \[\[private\.parameter\]\]", "every private parameter"),
+    (r"`?\[\[private\.parameter\]\]`?( with name = )?", "the private parameter "),
+    (r'`?sensitivity = \{ by = "declared", [^}]*\}`?', "`sensitivity=conveil.declared(…)`"),
+    (r'`?sensitivity = \{ by = "sampled", [^}]*\}`?', "`sensitivity=conveil.sampled(…)`"),
+    (r'`?sensitivity = \{ by = "envelope", [^}]*\}`?', "`price=`"),
+    (r'`?sensitivity = \{ by = "radius" \}`?', "`sensitivity=conveil.radius()`"),
+    (r'`?sensitivity = \{ by = "strong-convexity" \}`?', "`sensitivity=conveil.strong_convexity()`"),
+    (r'\{ by = "(\w+)"[^}]*\}', r"conveil.\1(…)"),
+    (r'by = "?(\w+)"?', r"conveil.\1()"),
+    (r'shape = "(\w+)"', r'shape="\1"'),
+    (r'release = "cost"', 'release="value"'),
+    (r'release = "at-most"', 'release="value"'),
+    (r'release = "(\w+)"', r"release="),
+    (
+        r"release it as `at-most` with a public slope, or query the cost as a row over the decisions",
+        'release the value (`release="value"`) with slope=, or an affine expression of the decisions',
+    ),
+    (
+        r"declare it a decision \(`stage = \"decision\"` in a spec, `Builder::variable` in Rust\)",
+        "name it in decisions=",
+    ),
+    (
+        r"declare `([^`]*)` an epigraph \(`stage = \"epigraph\"` in a spec, `Builder::epigraph` in Rust\)",
+        r'leave `\1` out of decisions= and release the value (`release="value"`)',
+    ),
+    (r" ?\(?`?stage = \"?here-and-now\"?`? in a spec, `Builder::[^`]*` in Rust\)?", " (here_and_now=)"),
+    (r" ?\(?`?stage = \"?[\w-]+\"?`?(?: in a spec, `Builder::[^`]*` in Rust)?\)?", " (decisions=)"),
+    (r"`Builder::\w+`(?: in Rust)?", "the model"),
+    (r'`?on = "deterministic"`?', "the map without noise"),
+    (r'split = "?(\w+)"?', r'split="\1"'),
+    # Verbs and ledgers.
+    (r"`?conveil (explain|frontier|compare|check|solve|audit|sensitivity) \S*plan\S*?`", r"`plan.\1()`"),
+    (r"`conveil (audit|sensitivity)`", r"`plan.\1()`"),
+    (
+        r"; then add\s+\[ledger\]\s+file = \"[^\"]*\"\s+dataset = \"[^\"]*\"\s+or state `--no-ledger`",
+        "; then give ledger= and dataset= to `release`,\n  or say not_recorded=True",
+    ),
+    (
+        r"or state `--no-ledger`, and the card will say that nothing keeps count",
+        "or say not_recorded=True, and the card will say that nothing keeps count",
+    ),
+    (r"the spec has a ledger, and `--no-ledger` passes it by", "a ledger is named, and not_recorded=True passes it by"),
+    (r"`--decision` needs strategy", "a decision needs strategy"),
+    (r"`?planned = true`? in \[ledger\]", "`planned=True`"),
+    (r"`--no-ledger`|--no-ledger", "not_recorded=True"),
+    (r"`--not-private`|--not-private", "not_private=True"),
+    (r"; --row N takes another|; `--row N` takes another", ""),
+    (r"`--row(?: N)?`|--row(?: N)?", "row="),
+    (r"`--planned`|--planned", "planned=True"),
+    (r"`--seed(?: N)?`|--seed(?: N)?", "seed="),
+    (r"`--draws(?: N)?`|--draws(?: N)?", "draws="),
+    (r"  … and (\d+) more \(see --json\)", r"  … and \1 more"),
+    (r"… and (\d+) more \(see --json\)", r"… and \1 more"),
+    (r" ?\(see --json\)", ""),
+    (r"--pairs|--climbs|--solves|--witness|--replay", lambda m: m.group(0)[2:] + "="),
+    (
+        r"`?conveil ledger init (\S+) --dataset (\S+) --epsilon (\S+)(?: --spec \S+)?`?",
+        r"`plan.create_budget(ledger, dataset, epsilon)`",
+    ),
+    # Places of the conic form.
+    (r"private numbers in q only", "private numbers in the linear cost only"),
+    (r"private numbers in b only", "private numbers in right-hand sides only"),
+    (r"sensitivity by `strong-convexity`", "sensitivity by `strong_convexity`"),
+    # Keys that are arguments of the same name.
+    (
+        r"`?(epsilon|delta|eta|alpha|bounds|nominal|price|slope|shape|strategy|method|split|factor|rows|tolerance|mechanism)`? (?:to|in) \[(?:privacy|feasibility|private|query|solver)\]",
+        r"\1=",
+    ),
+    (r"add it to \[feasibility\]", "give eta="),
+    (
+        r" ?(?:in|to|below|of|from) `?\[\[?(?:problem|private|query|privacy|feasibility|risk|lattice|solver|study|ledger)[\w.]*\]\]?`?",
+        "",
+    ),
+    (r"`?\[\[?(?:problem|private|query|privacy|feasibility|risk|lattice|solver|study|ledger)[\w.]*\]\]?`? ?", ""),
+    (r'`"?at-most"?`', '`release="value"`'),
+    (r"`at-most`", '`release="value"`'),
+    (r"query `(?:cost|objective)`", "query of the value"),
+    (r"released: `(?:cost|objective)`", "released: `value`"),
+    # Places in files that nobody wrote.
+    (r"\bplan:\d+:\d+: ", ""),
+    (r"\bplan: ", ""),
+    (r"problem\.json:?", "the problem"),
+    (r"theta\.csv(?::\d+(?::\d+)?)?:?", "the private values"),
+    (r"\bthe spec's own\b", "the plan's own"),
+    (r"\bin the spec\b|\bin a spec\b", "in the plan"),
+    (r"\b(?:the|a|this) spec\b", "the plan"),
+]
+
+_PLACE = re.compile(r"((?:found|enters|at|and|of) )([bqA])\[(\d+)(?:, (\d+))?\]")
+"""An entry of the conic form, after a word that shows that no variable is meant."""
+
+_COMPILED = [(re.compile(pattern), said) for pattern, said in _TABLE]
+
+SPEC_WORDS = re.compile(
+    r"\[\[?(?:problem|private|query|privacy|feasibility|risk|lattice|solver|study|ledger)[\w.]*\]\]?"
+    r"|\b(?:by|stage|strategy|release|split|shape|in|file|dataset|planned) = |`conveil [a-z]|--[a-z][a-z-]+|\bspec\b|\.toml|problem\.json|theta\.csv|Builder::"
+)
+"""What no text for a user of Python contains."""
+
+
+def in_python(text):
+    """The text in the words of Python."""
+    for pattern, said in _COMPILED:
+        text = pattern.sub(said, text)
+    return text
+
+
+class Speaker:
+    """Says the engine's texts in Python's words, with the names that the user knows.
+
+    `spoken` maps the engine's names to the user's; `place` says an entry of the conic form, such as `b[3]`, by the names
+    of its row and column.
+    """
+
+    def __init__(self, spoken=None, place=None):
+        self._spoken, self._place = spoken or {}, place
+        longest = sorted(self._spoken, key=len, reverse=True)
+        self._names = re.compile("|".join(re.escape(n) for n in longest)) if longest else None
+
+    def say(self, text):
+        text = in_python(text)
+        if self._place is not None:
+            text = _PLACE.sub(lambda m: f"{m.group(1)}{self._place(m.group(2), m.group(3), m.group(4))}", text)
+        if self._names is not None:
+            text = self._names.sub(lambda m: self._spoken[m.group(0)], text)
+        return text
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        from ._errors import ConveilError
+
+        if isinstance(error, ConveilError):
+            error.args = tuple(self.say(a) if isinstance(a, str) else a for a in error.args)
+            for word in ("what", "why", "instead"):
+                if isinstance(getattr(error, word, None), str):
+                    setattr(error, word, self.say(getattr(error, word)))
+        return False

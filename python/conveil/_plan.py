@@ -1,0 +1,404 @@
+"""`privatize`: a CVXPY problem, what is private in it and what is asked, as a plan.
+
+A plan is public. Private values are read from the parameters at the moment of a verb that needs them (`solve`,
+`compare`, `explain`, `frontier`, `release`), and handed to that call alone.
+"""
+
+from __future__ import annotations
+
+import json
+from time import perf_counter
+
+import numpy as np
+
+from ._ask import Adjacency, Ask, Sensitivity, envelope
+from ._errors import InputError
+from ._phrases import Speaker
+from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Release, Report, Values
+from ._rule import Rule
+
+PROBLEM_FILE = "problem.json"
+THETA_FILE = "theta.csv"
+MOST_NOISES = 20
+"""Released numbers up to which `solve` finds the rule for the mean objective: it takes a solve for each."""
+_LEFT_OUT = "the numbers above leave out terms of the objective that no decision changes"
+
+
+def privatize(
+    problem,
+    private,
+    release="value",
+    *,
+    epsilon,
+    adjacency,
+    price=None,
+    sensitivity=None,
+    eta=None,
+    delta=None,
+    mechanism=None,
+    bounds=None,
+    nominal=None,
+    strategy="program",
+    slope=None,
+    decisions=None,
+    here_and_now=(),
+    shape=None,
+    method=None,
+    rows=None,
+    split=None,
+    factor=None,
+    tolerance=None,
+    threads=None,
+):
+    """Plans a private answer from a CVXPY problem. No private value is read.
+
+    ``private`` are the parameters that hold private numbers; every other parameter is public and needs a value.
+    ``release`` is ``"value"`` for the optimal value, a variable, an affine expression, or a list of these.
+
+    ``adjacency`` says which datasets must be hard to tell apart (`one_entry`, `l1`, `l2`, `one_record`); ``epsilon``,
+    ``delta`` and ``mechanism`` (``"laplace"``, ``"gaussian"``, ``"truncated-laplace"``) say how hard. How far the answer
+    moves between them is known by ``price=``, the price of the `envelope`, or by ``sensitivity=``: `radius`,
+    `strong_convexity`, `declared` or `sampled`.
+
+    ``eta`` is the largest probability that the decision violates the problem's constraints. ``bounds`` and ``nominal``
+    are dictionaries by parameter: a public pair (low, high), and a public value that stands for the private one.
+
+    ``decisions`` names the variables that somebody carries out, unless that is all of them; others then only have to
+    exist. ``here_and_now`` names variables that are decided before the noise. ``slope`` is the public slope of a curved
+    objective whose value is released. ``strategy="output"`` puts the noise on the answer alone.
+    """
+    private = list(private) if isinstance(private, (list, tuple)) else [private]
+    ask = _ask(
+        adjacency,
+        price,
+        sensitivity,
+        epsilon,
+        delta,
+        mechanism,
+        eta,
+        strategy,
+        shape,
+        tolerance,
+        threads,
+        {"method": method, "rows": rows, "split": split, "factor": factor},
+    )
+    for argument, mapping in (("bounds", bounds), ("nominal", nominal)):
+        if mapping is not None and not hasattr(mapping, "items"):
+            raise InputError(f"{argument}= is a dictionary by parameter; found {type(mapping).__name__}")
+    from ._bridge import read
+
+    model = read(
+        problem,
+        private,
+        release,
+        bounds=bounds,
+        nominal=nominal,
+        slope=slope,
+        strategy=strategy,
+        decisions=decisions,
+        here_and_now=here_and_now,
+        keeps_private_prices=ask.sensitivity.by == "radius",
+    )
+    _known_keys(bounds, private, "bounds")
+    _known_keys(nominal, private, "nominal")
+    return Plan(model, ask)
+
+
+def _ask(
+    adjacency, price, sensitivity, epsilon, delta, mechanism, eta, strategy, shape, tolerance, threads, feasibility
+):
+    if not isinstance(adjacency, Adjacency):
+        raise InputError(f"adjacency= is one of conveil.one_entry, l1, l2 and one_record; found {adjacency!r}")
+    if price is not None and sensitivity is not None:
+        raise InputError("price= is the sensitivity by an envelope: give price= or sensitivity=, not both")
+    if price is not None:
+        sensitivity = envelope(price)
+    if sensitivity is None:
+        raise InputError(
+            "how far can the answer move between neighbours? Give price= (the optimal value, private right-hand sides), "
+            "sensitivity=conveil.radius() (the optimal value, private prices), conveil.strong_convexity() (variables, "
+            "private linear costs), conveil.declared(…) or conveil.sampled(…)"
+        )
+    if not isinstance(sensitivity, Sensitivity):
+        raise InputError(
+            f"sensitivity= is one of conveil.declared, sampled, envelope, radius and strong_convexity; found {sensitivity!r}"
+            " (a bare number has no basis: conveil.declared(number, reason) states it as yours)"
+        )
+    if strategy not in ("program", "output", "projected"):
+        raise InputError(f'strategy= is "program", "output" or "projected"; found {strategy!r}')
+    if mechanism is None:
+        mechanism = "laplace" if delta is None else "gaussian"
+    if mechanism not in ("laplace", "gaussian", "truncated-laplace"):
+        raise InputError(f'mechanism= is "laplace", "gaussian" or "truncated-laplace"; found {mechanism!r}')
+    if mechanism == "laplace" and delta is not None:
+        raise InputError("delta= makes no sense with the Laplace mechanism, which needs none")
+    if mechanism != "laplace" and delta is None:
+        raise InputError(f'mechanism="{mechanism}" needs delta=')
+    if eta is None and strategy == "program":
+        raise InputError("eta= is missing: with which probability may the decision violate the constraints?")
+    for name, value in (("epsilon", epsilon), ("delta", delta), ("eta", eta)):
+        if value is not None and not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
+            raise InputError(f"{name}= is a number above 0; found {value!r}")
+    if shape is None and sensitivity.by == "strong-convexity":
+        shape = "curvature"
+    given = {key: value for key, value in feasibility.items() if value is not None}
+    return Ask(adjacency, sensitivity, epsilon, delta, mechanism, eta, strategy, shape, given, tolerance, threads)
+
+
+def _known_keys(mapping, private, argument):
+    ids = {getattr(p, "id", None) for p in private}
+    for key in mapping or {}:
+        if getattr(key, "id", object()) not in ids:
+            name = f"`{key.name()}`" if hasattr(key, "name") else repr(key)
+            raise InputError(f"{argument}= holds {name}, which is not among the private parameters")
+
+
+class Plan:
+    """What would be released and guaranteed. Public, until a verb reads the private values."""
+
+    def __init__(self, model, ask):
+        from . import _core
+        from ._bridge import Conic
+
+        if ask.adjacency.kind == "one-record" and len(model.numbers) != sum(e.count for e in model.entries):
+            raise InputError(
+                "some private numbers enter the problem nowhere, so that its records have gaps: leave them out of the parameters"
+            )
+        self.model, self.ask = model, ask
+        self._conic = Conic(model)
+        self._speaker = Speaker(self._conic.spoken(), self._conic.place)
+        started = perf_counter()
+        with self._speaker:
+            self._bench = _core.Bench(self._conic.spec_text(ask), {PROBLEM_FILE: self._conic.problem_json()}, "plan")
+            document, text = self._bench.check()
+        self._checked = json.loads(document)
+        self._check_text = self._speaker.say(text)
+        self.seconds = {**model.seconds, "public solves": perf_counter() - started}
+        """How long the bridge to CVXPY took, its comparison with CVXPY's data in it, and the engine's public solves."""
+
+    @property
+    def guarantee(self):
+        """What is promised: final before any data is read."""
+        return Guarantee(self._speaker.say(self._checked["text"]), self._checked["guarantee"])
+
+    @property
+    def warnings(self):
+        """What a careful reader should know before anything is released."""
+        found = [self._speaker.say(w) for w in self._checked["warnings"]]
+        every = sum(e.count for e in self.model.entries)
+        if len(self.model.numbers) < every:
+            found.append(
+                f"{every - len(self.model.numbers)} of {every} private numbers enter the problem nowhere: they are no data of it"
+            )
+        return found
+
+    def check(self):
+        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
+        return Check(self._check_text, self._checked)
+
+    def solve(self, at=None, draws=1000):
+        """The decision before noise, and what privacy costs. ``at="nominal"`` uses the public nominal values instead.
+
+        Where parts of the objective are priced at the mean decision, the mean of the whole objective over ``draws`` of the
+        noise is beside it, for at most 20 released numbers; ``draws=0`` leaves it out.
+        """
+        theta = self._theta(at)
+        with self._speaker:
+            document, text = self._bench.solve(self._data(theta))
+        data = json.loads(document)
+        model = self.model
+        columns = self._conic.by_column(data["mean"])
+        expected = None
+        noises = sum(item.count for item in model.query.items)
+        if model.at_the_mean and self.ask.strategy == "program" and draws and noises <= MOST_NOISES:
+            expected = self._expected(self._rule(theta, columns), model.clipped(theta), draws)
+        outside = self._outside(theta)
+        optimum, objective = data["optimum"] + outside, data["objective"] + outside
+        numbers = [value for _, value in data["answer"]]
+        items = model.query.items
+        answer = items[0].shaped(numbers) if len(items) == 1 else {i.name: i.shaped(numbers) for i in items}
+        said = self._speaker.say(text)
+        if outside:
+            said += f"\n{_LEFT_OUT}: with them the optimum is {optimum:.6f} and the objective {objective:.6f}"
+        if expected is not None:
+            said += f"\nobjective of the mean decision {objective:.6f}; mean objective over the noise {expected:.6f} ({draws} draws)"
+        return Report(
+            said,
+            data,
+            at is None,
+            optimum=optimum,
+            objective=objective,
+            answer=answer,
+            mean=Values(model, columns),
+            expected_objective=expected,
+            draws=draws if expected is not None else None,
+        )
+
+    def rule(self, at=None):
+        """The linear rule x(ζ) = x̄ + Xζ by which the decisions follow the noise. Private, unless at nominal values."""
+        theta = self._theta(at)
+        with self._speaker:
+            document, _ = self._bench.solve(self._data(theta))
+        return self._rule(theta, self._conic.by_column(json.loads(document)["mean"]))
+
+    def compare(self, at=None, draws=None, seed=None):
+        """All strategies side by side on the same noise."""
+        theta = self._theta(at)
+        with self._speaker:
+            document, text = self._bench.compare(self._data(theta), draws=draws, seed=seed)
+        data = json.loads(document)
+        data["advice"] = [self._speaker.say(a) for a in data.get("advice", [])]
+        for row in data["rows"]:
+            row["status"] = self._speaker.say(row["status"])
+        said = self._speaker.say(text)
+        if self._restate(data, theta):
+            said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
+        return Comparison(said, data, at is None)
+
+    def explain(self, at=None):
+        """What holds the program back, and how far ε, α and η can go."""
+        theta = self._theta(at)
+        with self._speaker:
+            document, text = self._bench.explain(self._data(theta))
+        return Explanation(self._speaker.say(text), json.loads(document), at is None)
+
+    def frontier(self, over="epsilon", values=None, at=None):
+        """The loss against ``over``: "epsilon", "alpha" or "eta"."""
+        if over not in ("epsilon", "alpha", "eta"):
+            raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
+        theta = self._theta(at)
+        with self._speaker:
+            document, text = self._bench.frontier(
+                self._data(theta), over, None if values is None else [float(v) for v in values]
+            )
+        data, said = json.loads(document), self._speaker.say(text)
+        if self._restate(data, theta):
+            said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
+        return Frontier(said, data, at is None)
+
+    def audit(self, pairs=None, seed=None):
+        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
+        with self._speaker:
+            document, text, *_ = self._bench.audit(pairs=pairs, seed=seed)
+        return Document(self._speaker.say(text), json.loads(document))
+
+    def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
+        """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
+        from . import _core
+
+        with self._speaker:
+            _core.ledger_init(str(ledger), dataset, float(epsilon), float(delta), basic=basic, bench=self._bench)
+
+    def release(
+        self,
+        *,
+        ledger=None,
+        dataset=None,
+        part=None,
+        part_moves=False,
+        planned=False,
+        not_recorded=False,
+        not_private=False,
+        seed=None,
+    ):
+        """Charges the ledger, solves, draws the noise once. Never repeated by itself: a second answer is a second charge.
+
+        ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
+        ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged.
+        """
+        account = getattr(ledger, "path", ledger)
+        with self._speaker:
+            documents = self._bench.release(
+                self._data(self._theta(None)),
+                ledger=None if account is None else str(account),
+                dataset=dataset,
+                part=part,
+                part_moves=part_moves,
+                planned=planned,
+                not_recorded=not_recorded,
+                not_private=not_private,
+                seed=seed,
+                decision=self.ask.strategy == "program",
+                report=True,
+            )
+        ((card, card_text, decision, report, report_text),) = documents
+        decided = None
+        if decision is not None:
+            pairs = [(entry["name"], entry["value"]) for entry in json.loads(decision)["decision"]]
+            decided = Values(self.model, self._conic.by_column(pairs))
+        said = None if report_text is None else self._speaker.say(report_text)
+        return Release(self.model, Card(self._speaker.say(card_text), json.loads(card)), decided, said)
+
+    def _theta(self, at):
+        """The private numbers: of the parameters as they are now, or the nominal ones."""
+        entries = self.model.entries
+        changed = self.model.public.changed()
+        if changed is not None:
+            raise InputError(
+                f"the public parameter `{changed.name()}` has another value than when the plan was made: plan again"
+            )
+        if at is None:
+            values = []
+            for entry in entries:
+                value = entry.parameter.value
+                if value is None:
+                    raise InputError(f"the private parameter `{entry.parameter.name()}` has no value")
+                values.append(value)
+            return self.model.theta(values)
+        if at != "nominal":
+            raise InputError(f'at= is None, for the private values, or "nominal"; found {at!r}')
+        for entry, nominal in zip(entries, self.model.nominal):
+            if nominal is None:
+                raise InputError(f"`{entry.parameter.name()}` has no nominal value: give nominal= to privatize")
+        return np.concatenate(self.model.nominal)
+
+    def _data(self, theta):
+        return {THETA_FILE: self._conic.theta_csv(theta)}
+
+    def _rule(self, theta, mean):
+        """Found from decisions of seeded runs, which charge nothing: as many as there are noises, and two to check."""
+        count = sum(item.count for item in self.model.query.items)
+        decisions, noises = [], []
+        for seed in range(1, count + 3):
+            with self._speaker:
+                ((_, _, decision, _, _),) = self._bench.release(
+                    self._data(theta), not_private=True, seed=seed, decision=True
+                )
+            data = json.loads(decision)
+            decisions.append(self._conic.by_column([(e["name"], e["value"]) for e in data["decision"]]))
+            noises.append(data["noise"])
+        return Rule.through(np.array(noises), np.array(decisions), mean, self._checked["guarantee"])
+
+    def _expected(self, rule, theta, draws):
+        """The mean of the user's objective over the noise; None where CVXPY has no value for it (some atoms have none)."""
+        objective = self.model.user_objective(theta)
+        try:
+            objective(rule.mean)
+        except Exception:
+            return None
+        return rule.expected(objective, draws)
+
+    def _outside(self, theta):
+        """What depends on the private numbers alone, such as d'd in `sum_squares(x - d)`: no part of the engine's objective.
+
+        The engine knows the sense and the public constant.
+        """
+        return self.model.sign * (self.model.constant(self.model.clipped(theta)) - self.model.form.d)
+
+    def _restate(self, data, theta):
+        """Percentages of the user's own optimum, where the engine's leaves something out; says whether it does."""
+        outside = self._outside(theta)
+        if not outside:
+            return False
+        data["optimum"] += outside
+        size = abs(data["optimum"])
+        for row in data["rows"]:
+            if row.get("objective") is not None:
+                row["objective"] += outside
+            for kind in ("loss", "sampled_loss"):
+                if row.get(kind) is not None:
+                    row[f"{kind}_percent"] = 100.0 * row[kind] / size if size else None
+        return True
+
+    def __repr__(self):
+        return f"<conveil.Plan: {self._speaker.say(self._checked['text']).splitlines()[0]}>"

@@ -1,0 +1,204 @@
+"""What the verbs of a plan return: values with the user's own names and shapes.
+
+Whatever has `private = True` depends on the private data, and is for the curator alone.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from ._figure import Line, figure
+
+
+class Document:
+    """A document of the engine: a text for people, and the same as data."""
+
+    private = True
+
+    def __init__(self, text, data, private=True):
+        self.text, self.data, self.private = text, data, private
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return self.text
+
+    def __getitem__(self, key):
+        return self.data[key]
+
+    def keys(self):
+        """The keys of the data."""
+        return self.data.keys()
+
+
+class Guarantee(Document):
+    """What is promised, final before any data is read. Public."""
+
+    def __init__(self, text, data):
+        super().__init__(text, data, private=False)
+
+    @property
+    def epsilon(self):
+        return self.data["epsilon"]
+
+    @property
+    def delta(self):
+        return self.data["delta"]
+
+    @property
+    def basis(self):
+        """How the sensitivity is known: `envelope`, `declared`, …"""
+        kind = self.data["basis"]["kind"]
+        return kind["certificate"]["name"] if isinstance(kind, dict) else kind
+
+    @property
+    def sensitivity(self):
+        return self.data["sensitivity"]
+
+    @property
+    def scale(self):
+        """The scale of the noise."""
+        return self.data["scale"]
+
+
+class Check(Document):
+    """What a plan would release and guarantee. Public: no private value was used."""
+
+    def __init__(self, text, data):
+        super().__init__(text, data, private=False)
+
+
+class Values:
+    """Values of the user's variables from the columns of the program."""
+
+    def __init__(self, model, columns):
+        self._model, self._columns = model, columns
+
+    def __getitem__(self, variable):
+        return self._model.value_of(variable, self._columns)
+
+    def __iter__(self):
+        return iter(self._model.problem.variables())
+
+    def __len__(self):
+        return len(self._model.problem.variables())
+
+    def items(self):
+        """Pairs of a variable and its value."""
+        return [(v, self[v]) for v in self]
+
+    def by_name(self):
+        """The values by the names of the variables."""
+        return {v.name(): self[v] for v in self}
+
+    def __repr__(self):
+        return repr(self.by_name())
+
+
+class Report(Document):
+    """The decision on the data, before noise, and what privacy costs. Private, unless it is about nominal data.
+
+    `optimum` is CVXPY's own optimal value. `objective` is that of the mean decision under the plan; where the objective
+    has parts that are priced at the mean decision, `expected_objective` is the mean of the user's own objective over the
+    noise, from `draws` draws.
+    """
+
+    def __init__(self, text, data, private, *, optimum, objective, answer, mean, expected_objective=None, draws=None):
+        super().__init__(text, data, private)
+        self.optimum, self.objective, self.answer, self.mean = optimum, objective, answer, mean
+        self.expected_objective, self.draws = expected_objective, draws
+
+    @property
+    def loss(self):
+        """By how much the objective is worse than the optimum."""
+        return abs(self.objective - self.optimum)
+
+    @property
+    def loss_percent(self):
+        """The same in percent of the optimum; None where that is zero."""
+        return None if self.optimum == 0.0 else 100.0 * self.loss / abs(self.optimum)
+
+    def value(self, variable):
+        """The mean decision, in the shape of the variable."""
+        return self.mean[variable]
+
+
+class Table(Document):
+    """A document with rows."""
+
+    def to_frame(self):
+        """The rows as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.data["rows"])
+
+
+class Comparison(Table):
+    """All strategies on the same noise. Private, unless it is about nominal data."""
+
+    @property
+    def advice(self):
+        """What the comparison suggests."""
+        return self.data.get("advice", [])
+
+
+class Explanation(Document):
+    """What holds the program back, and how far ε, α and η can go. Private, unless it is about nominal data."""
+
+    def to_frame(self):
+        """The thresholds as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.data["thresholds"])
+
+
+class Frontier(Table):
+    """The loss against ε, α or η. Private, unless it is about nominal data."""
+
+    def plot(self):
+        """The loss in percent as a figure: SVG, shown by itself in a notebook."""
+        rows = [r for r in self.data["rows"] if r["loss_percent"] is not None]
+        axis = {"epsilon": "ε", "alpha": "α", "eta": "η"}[self.data["axis"]]
+        line = Line([r["value"] for r in rows], [r["loss_percent"] for r in rows])
+        title = f"loss against {axis}" + (" (private: for the curator)" if self.private else "")
+        return figure(title, axis, "loss in %", [line])
+
+
+class Card(Document):
+    """The public document of a release: the only one that may be published."""
+
+    def __init__(self, text, data):
+        super().__init__(text, data, private=False)
+
+    def to_json(self):
+        """The card as it is archived."""
+        return json.dumps(self.data, ensure_ascii=False, indent=2)
+
+
+class Release:
+    """One answer: the public card, and the private decision that carries it out."""
+
+    def __init__(self, model, card, decision, report):
+        self._model, self.card, self.decision, self.report = model, card, decision, report
+
+    @property
+    def answer(self):
+        """The released numbers in the shape of what was asked for; public. Several items make a dictionary by name."""
+        numbers = [entry["value"] for entry in self.card.data["answer"]]
+        items = self._model.query.items
+        if len(items) == 1:
+            return items[0].shaped(numbers)
+        return {item.name: item.shaped(numbers) for item in items}
+
+    def assign(self):
+        """Sets the `value` of the problem's variables to the decision. Private: it is the decision."""
+        if self.decision is None:
+            raise ValueError("this release has no decision: the noise is on the answer alone")
+        for variable, value in self.decision.items():
+            variable.save_value(np.asarray(value))
+
+    def __repr__(self):
+        return self.card.text

@@ -1,0 +1,53 @@
+"""The bridge takes at most three times as long as CVXPY's own `get_problem_data`."""
+
+from time import process_time
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from conveil._bridge import read
+
+
+def transport(n):
+    k = int(np.sqrt(n))
+    flow, d = cp.Variable((k, k), nonneg=True, name="flow"), cp.Parameter(k, name="d")
+    cost = np.random.default_rng(0).uniform(1, 2, (k, k))
+    problem = cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(cost, flow))), [cp.sum(flow, axis=0) >= d, cp.sum(flow, axis=1) <= 2]
+    )
+    return problem, d
+
+
+def limits(n):
+    x, d = cp.Variable(n, name="x"), cp.Parameter(n, name="d")
+    return cp.Problem(cp.Minimize(cp.sum(x)), [cp.abs(x - d) <= 1, x <= 10]), d
+
+
+def best_of(repeats, run):
+    found = []
+    for _ in range(repeats):
+        started = process_time()
+        run()
+        found.append(process_time() - started)
+    return min(found)
+
+
+@pytest.mark.parametrize("make", [transport, limits])
+@pytest.mark.parametrize("n", [1_000, 10_000, 100_000])
+def test_the_bridge_takes_at_most_three_times_get_problem_data(make, n):
+    def theirs():
+        problem, d = make(n)
+        d.value = np.ones(d.shape)
+        problem.get_problem_data(cp.CLARABEL)
+
+    def ours():
+        problem, d = make(n)
+        read(problem, [d], "value", bounds={d: (0, 5)}, nominal=None)
+
+    theirs(), ours()
+    repeats = 5 if n <= 10_000 else 3
+    for _ in range(3):  # caches and other work on the machine may slow down either side
+        ratio = best_of(repeats, ours) / best_of(repeats, theirs)
+        if ratio <= 3.0:
+            return
+    pytest.fail(f"{ratio:.2f} times get_problem_data")
