@@ -9,6 +9,9 @@ use std::process::Command;
 /// What the build and the tests need, beside the package itself.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
+/// The oldest CVXPY, with what the bridge's tests need.
+const OLDEST: &str = "python/requirements-oldest.txt";
+
 /// What shows that an installed package works.
 const TRIAL: &str = "python/trial.py";
 
@@ -77,16 +80,20 @@ impl Environment {
     }
 }
 
-/// The environment with what the tests and the build need, installed once for each state of the list.
+/// The environment with what the tests and the build need.
 fn prepared(root: &Path) -> Result<Environment, String> {
-    let environment = Environment::at(root.join("target").join("python"))?;
-    let wanted = fs::read_to_string(root.join(REQUIREMENTS))
-        .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
+    environment_with(root, "python", REQUIREMENTS)
+}
+
+/// The environment of this name below target/ with a list of requirements, installed once for each state of the list.
+fn environment_with(root: &Path, name: &str, list: &str) -> Result<Environment, String> {
+    let environment = Environment::at(root.join("target").join(name))?;
+    let wanted = fs::read_to_string(root.join(list)).map_err(|error| format!("{list}: {error}"))?;
     let installed = environment.folder.join("installed.txt");
     if fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
         return Ok(environment);
     }
-    environment.install(root, &["--requirement", REQUIREMENTS])?;
+    environment.install(root, &["--requirement", list])?;
     fs::write(&installed, wanted).map_err(|error| error.to_string())?;
     Ok(environment)
 }
@@ -105,16 +112,32 @@ pub fn test(root: &Path) -> Result<(), String> {
         "python/tests",
     ];
     run(&mut environment.module(root, &tests)?)?;
-    try_wheel(root, &environment)
+    let wheel = try_wheel(root, &environment)?;
+    test_oldest(root, &wheel)
+}
+
+/// The tests of the bridge with the oldest CVXPY, on the wheel.
+fn test_oldest(root: &Path, wheel: &str) -> Result<(), String> {
+    let environment = environment_with(root, "python-oldest", OLDEST)?;
+    environment.install(root, &["--no-deps", "--force-reinstall", wheel])?;
+    let tests = [
+        "pytest",
+        "--quiet",
+        "python/tests/test_bridge_suite.py",
+        "python/tests/test_bridge_rules.py",
+        "python/tests/test_bridge_by_hand.py",
+        "python/tests/test_bridge_public.py",
+    ];
+    run(&mut environment.module(root, &tests)?)
 }
 
 /// Makes the wheel, and tries it.
 pub fn wheel(root: &Path) -> Result<(), String> {
-    try_wheel(root, &prepared(root)?)
+    try_wheel(root, &prepared(root)?).map(drop)
 }
 
-/// Builds the wheel and runs the trial on it, where neither this package's sources nor a compiler are found.
-fn try_wheel(root: &Path, environment: &Environment) -> Result<(), String> {
+/// Builds the wheel and runs the trial on it, where neither this package's sources nor a compiler are found; its path.
+fn try_wheel(root: &Path, environment: &Environment) -> Result<String, String> {
     let wheels = root.join("target").join("wheels");
     // A wheel of another version would be taken for this one.
     let _ = fs::remove_dir_all(&wheels);
@@ -139,7 +162,7 @@ fn try_wheel(root: &Path, environment: &Environment) -> Result<(), String> {
         .env("PATH", "/usr/bin:/bin")
         .current_dir(&environment.folder))?;
     println!("target/wheels/{name}");
-    Ok(())
+    Ok(wheel)
 }
 
 /// Runs a command that must succeed.

@@ -53,10 +53,10 @@ impl Sensitivity {
         }
     }
 
-    /// The kind of certificate that is asked for, if one is.
-    pub fn certificate(&self) -> Option<&'static dyn certify::Kind> {
+    /// The word of the certificate that is asked for, if one is.
+    pub fn certificate(&self) -> Option<&'static str> {
         match self {
-            Sensitivity::By(request) => request.certificate(),
+            Sensitivity::By(Request::Certificate { word, .. }) => Some(word),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use super::{Audit, SampledPairs, Worst, report};
 use crate::ask::Universe;
 use crate::digits::short;
-use crate::plan::{BasisKind, Plan};
+use crate::plan::Plan;
 use serde::Serialize;
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub struct SensitivityReport {
     /// The norm of Δ and of the movements.
     pub norm: &'static str,
     /// What Δ rests on.
-    pub basis: BasisKind,
+    pub basis: &'static str,
     /// The basis in words.
     pub statement: String,
     /// Where the pairs come from.
@@ -75,7 +75,7 @@ pub(super) fn collect(
         private: true,
         sensitivity: guarantee.sensitivity(),
         norm: guarantee.privacy().norm().symbol(),
-        basis: guarantee.basis().kind(),
+        basis: guarantee.basis().name(),
         statement: guarantee.basis().statement().into(),
         source: report::source(plan, universe),
         pairs: audit.pairs,
@@ -97,9 +97,9 @@ impl fmt::Display for SensitivityReport {
             short(self.sensitivity, 9),
             self.norm,
             // Paper mode says its name in its statement.
-            match self.statement.starts_with(self.basis.name()) {
+            match self.statement.starts_with(self.basis) {
                 true => String::new(),
-                false => format!("{}: ", self.basis.name()),
+                false => format!("{}: ", self.basis),
             },
             self.statement
         )?;

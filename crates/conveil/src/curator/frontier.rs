@@ -2,6 +2,7 @@
 
 use super::comparison::in_percent;
 use crate::ask::{Ask, Bound, Request};
+use crate::certify;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, within};
@@ -86,7 +87,8 @@ pub fn frontier(
             Axis::Alpha => {
                 let per_alpha = match &stated.sensitivity {
                     Request::Declared { bound, .. } => matches!(bound, Bound::PerAlpha(_)),
-                    other => other.certificate().is_some_and(|kind| kind.follows_alpha()),
+                    Request::Certificate { word, .. } => certify::named(word)?.follows_alpha(),
+                    Request::Sampled(_) => false,
                 };
                 if !per_alpha {
                     return Err(Error::input(
