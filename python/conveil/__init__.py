@@ -1,4 +1,21 @@
-"""Differentially private convex optimization."""
+"""Differentially private convex optimization: answers from convex programs that do not give away the data behind them.
+
+>>> import cvxpy as cp, numpy as np, conveil
+>>> demand = cp.Parameter(3, name="demand", value=np.array([210.0, 340.0, 120.0]))        # private
+>>> made, bought = cp.Variable(name="made", nonneg=True), cp.Variable(name="bought", nonneg=True)
+>>> problem = cp.Problem(cp.Minimize(20 * made + 60 * bought), [made + bought == cp.sum(demand), made <= 400, bought <= 2000])
+>>> plan = conveil.privatize(problem, private=[demand], release="value", epsilon=1.0,
+...     adjacency=conveil.one_entry(10), bounds={demand: (0, 800)}, price=60, eta=0.01)
+>>> plan.guarantee.basis                                # public: no private value was read
+'envelope'
+>>> released = plan.release(not_recorded=True)          # or ledger=, dataset=: then the budget is counted
+>>> released.card.private, released.decision is not None
+(False, True)
+
+`privatize` makes a plan of a CVXPY problem; `one_entry`, `l1`, `l2` and `one_record` say which datasets are neighbours;
+`envelope`, `radius`, `strong_convexity`, `declared` and `sampled` say how far the answer can move between them; a `Ledger`
+counts what is spent. CVXPY is imported when it is needed.
+"""
 
 from ._ask import declared, envelope, l1, l2, one_entry, one_record, radius, sampled, strong_convexity
 from ._core import __version__
@@ -21,4 +38,38 @@ from ._errors import (
     SolverError,
     Unbounded,
 )
+from ._ledger import Ledger
 from ._plan import Plan, privatize
+
+__all__ = [
+    "ConveilError",
+    "Flagged",
+    "Infeasible",
+    "InputError",
+    "Interrupted",
+    "Ledger",
+    "LedgerError",
+    "NoSolution",
+    "NoiseDoesNotFit",
+    "NotAttainable",
+    "NotWithTheseData",
+    "NotWithThisNoise",
+    "NotWritten",
+    "NothingTested",
+    "OverBudget",
+    "Plan",
+    "Refused",
+    "SolverError",
+    "Unbounded",
+    "__version__",
+    "declared",
+    "envelope",
+    "l1",
+    "l2",
+    "one_entry",
+    "one_record",
+    "privatize",
+    "radius",
+    "sampled",
+    "strong_convexity",
+]
