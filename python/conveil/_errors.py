@@ -5,6 +5,8 @@ Messages may depend on private data: they are the curator's, never the public's.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 
 class ConveilError(Exception):
     """The base of all errors of this package.
@@ -27,6 +29,24 @@ def _rebuilt(kind: type, args: tuple, fields: dict) -> ConveilError:
     error = kind.__new__(kind, *args)
     error.__dict__.update(fields)
     return error
+
+
+@contextmanager
+def kept(documents):
+    """Nothing that was drawn is lost: an exception that leaves this block has the documents in its ``answers``.
+
+    >>> try:
+    ...     with kept(["card"]):
+    ...         raise KeyboardInterrupt
+    ... except KeyboardInterrupt as stopped:
+    ...     stopped.answers
+    ['card']
+    """
+    try:
+        yield
+    except BaseException as error:
+        error.answers = list(documents)
+        raise
 
 
 class InputError(ConveilError, ValueError):

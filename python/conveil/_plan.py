@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from ._ask import Adjacency, Ask, Sensitivity, envelope
-from ._errors import InputError
+from ._errors import InputError, kept
 from ._phrases import Speaker
 from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Release, Report, Values
 from ._rule import Rule
@@ -321,13 +321,14 @@ class Plan:
                 decision=self.ask.strategy == "program",
                 report=True,
             )
-        ((card, card_text, decision, report, report_text),) = documents
-        decided = None
-        if decision is not None:
-            pairs = [(entry["name"], entry["value"]) for entry in json.loads(decision)["decision"]]
-            decided = Values(self.model, self._conic.by_column(pairs))
-        said = None if report_text is None else self._speaker.say(report_text)
-        return Release(self.model, Card(self._speaker.say(card_text), json.loads(card)), decided, said)
+        with kept(documents):
+            ((card, card_text, decision, report, report_text),) = documents
+            decided = None
+            if decision is not None:
+                pairs = [(entry["name"], entry["value"]) for entry in json.loads(decision)["decision"]]
+                decided = Values(self.model, self._conic.by_column(pairs))
+            said = None if report_text is None else self._speaker.say(report_text)
+            return Release(self.model, Card(self._speaker.say(card_text), json.loads(card)), decided, said)
 
     def _theta(self, at):
         """The private numbers: of the parameters as they are now, or the nominal ones."""

@@ -39,6 +39,21 @@ def test_releases_are_charged_until_the_budget_is_spent(ledger):
     assert "d" in str(ledger)
 
 
+def test_what_was_drawn_is_not_lost_where_python_stops_after_it(ledger, monkeypatch):
+    made = plan()
+    ledger.create_budget("d", 0.5, plan=made)
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conveil._plan.Release", stopped)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        made.release(ledger=ledger, dataset="d")
+    [(card, *_)] = caught.value.answers
+    assert '"charge":1' in card
+    assert ledger.account("d")["charges"] == 1
+
+
 def test_what_was_cut_off_is_found(ledger):
     head = ledger.create_budget("d", 1.0, neighbours=NEIGHBOURS)["head"]
     ledger.spend("d", 0.5, basis="declared", like_budget=True)
