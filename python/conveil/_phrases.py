@@ -100,15 +100,19 @@ _TABLE = [
     # Places in files that nobody wrote.
     (r"\bplan:\d+:\d+: ", ""),
     (r"\bplan: ", ""),
+    (r"problem: problem\.json: ", "problem: "),
     (r"problem\.json:?", "the problem"),
+    (r"declare the sensitivity itself: value = \S+", "declare the sensitivity itself: conveil.declared(value, reason)"),
+    (r"objective: cost, the cost being what the program minimises\n", ""),
     (r"theta\.csv(?::\d+(?::\d+)?)?:?", "the private values"),
     (r"\bthe spec's own\b", "the plan's own"),
     (r"\bin the spec\b|\bin a spec\b", "in the plan"),
     (r"\b(?:the|a|this) spec\b", "the plan"),
 ]
 
-_PLACE = re.compile(r"((?:found|enters|at|and|of) )([bqA])\[(\d+)(?:, (\d+))?\]")
-"""An entry of the conic form, after a word that shows that no variable is meant."""
+_PLACES = re.compile(r"((?:found|enters) )((?:, )?[bqA]\[\d+(?:, \d+)?\](?:, [bqA]\[\d+(?:, \d+)?\])*)")
+"""Entries of the conic form, after a word that shows that no variable is meant."""
+_PLACE = re.compile(r"([bqA])\[(\d+)(?:, (\d+))?\]")
 
 _COMPILED = [(re.compile(pattern), said) for pattern, said in _TABLE]
 
@@ -141,7 +145,7 @@ class Speaker:
     def say(self, text):
         text = in_python(text)
         if self._place is not None:
-            text = _PLACE.sub(lambda m: f"{m.group(1)}{self._place(m.group(2), m.group(3), m.group(4))}", text)
+            text = _PLACES.sub(lambda m: m.group(1) + _PLACE.sub(lambda p: self._place(*p.groups()), m.group(2)), text)
         if self._names is not None:
             text = self._names.sub(lambda m: self._spoken[m.group(0)], text)
         return text

@@ -287,7 +287,14 @@ class Plan:
         from . import _core
 
         with self._speaker:
-            _core.ledger_init(str(ledger), dataset, float(epsilon), float(delta), basic=basic, bench=self._bench)
+            _core.ledger_init(
+                str(getattr(ledger, "path", ledger)),
+                dataset,
+                float(epsilon),
+                float(delta),
+                basic=basic,
+                bench=self._bench,
+            )
 
     def release(
         self,

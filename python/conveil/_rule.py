@@ -21,14 +21,20 @@ class Rule:
 
     @staticmethod
     def through(noises, decisions, mean, guarantee):
-        """The rule through decisions and their noises; raises where no linear rule fits them."""
+        """The rule through decisions and their noises; raises where no linear rule fits them.
+
+        `guarantee` is the engine's: it names the law of the noise.
+        """
         moved = decisions - mean
         recourse, *_ = np.linalg.lstsq(noises, moved, rcond=None)
         miss = np.abs(noises @ recourse - moved).max(initial=0.0)
         size = max(1.0, np.abs(decisions).max(initial=0.0))
         if miss > 1e-5 * size:
             raise SolverError(f"the decisions do not lie on one linear rule: they miss it by {miss:.2e}")
-        return Rule(mean, recourse.T, guarantee["mechanism"], guarantee["scale"])
+        mechanism, scale, bound = guarantee["mechanism"], guarantee["scale"], None
+        if "truncated" in mechanism:
+            bound = scale * np.log1p(np.expm1(guarantee["epsilon"]) / (2.0 * guarantee["delta"]))
+        return Rule(mean, recourse.T, mechanism, scale, bound)
 
     @property
     def noises(self):
@@ -40,7 +46,10 @@ class Rule:
         rng = np.random.default_rng(seed)
         if "Gauss" in self.mechanism:
             return rng.normal(0.0, self.scale, (count, self.noises))
-        return rng.laplace(0.0, self.scale, (count, self.noises))
+        noise = rng.laplace(0.0, self.scale, (count, self.noises))
+        while self.bound is not None and np.any(beyond := np.abs(noise) > self.bound):
+            noise[beyond] = rng.laplace(0.0, self.scale, np.count_nonzero(beyond))
+        return noise
 
     def at(self, noise):
         """The columns at this noise."""

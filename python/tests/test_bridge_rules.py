@@ -320,6 +320,18 @@ def test_equal_names_are_told_apart():
     assert [c.name for c in model.form.columns] == ["x", "x (2)"]
 
 
+def test_constraints_of_an_inner_problem_hold_with_the_noise():
+    from cvxpy.transforms.partial_optimize import partial_optimize
+
+    x, y, d = cp.Variable(2, name="x"), cp.Variable(2, name="y"), cp.Parameter(2, name="d", value=[3.0, 4.0])
+    inner = partial_optimize(cp.Problem(cp.Minimize(cp.sum(y)), [y >= x, y >= d]), [y], [x])
+    problem = cp.Problem(cp.Minimize(inner + cp.sum(x)), [x >= 0.5 * d, x <= 9])
+    plan = conveil.privatize(problem, [d], cp.sum(x), **ASK)
+    problem.solve(solver=cp.CLARABEL)
+    assert plan.solve().optimum == pytest.approx(problem.value, rel=1e-7)
+    assert set(plan.model.holds) == {"with-noise"}
+
+
 def test_bounds_must_keep_a_declared_sign():
     x, d = cp.Variable(2, name="x"), cp.Parameter(2, name="d", nonneg=True)
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= d])

@@ -1,8 +1,6 @@
 """The lines that a user writes, and what they return."""
 
 import json
-import re
-from pathlib import Path
 
 import conveil
 import cvxpy as cp
@@ -204,12 +202,3 @@ def test_terms_that_no_decision_changes_are_part_of_every_number():
     assert row["objective"] == pytest.approx(report.objective, rel=1e-6)
     assert row["loss_percent"] == pytest.approx(report.loss_percent, rel=1e-4)
     assert "no decision changes" in str(report) and "no decision changes" in str(compared)
-
-
-def test_the_example_of_the_documentation_runs():
-    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
-    section = page.split("## CVXPY problems")[1].split("\n## ")[0]
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", section, re.S):
-        exec(block, names)
-    assert names["plan"].guarantee.epsilon == 1.0 and names["r"].card["differentially_private"]

@@ -158,6 +158,7 @@ def test_no_failure_has_words_of_a_spec(number):
             'declare it a decision (`stage = "decision"` in a spec, `Builder::variable` in Rust)',
             "name it in decisions=",
         ),
+        ("problem: problem.json: 3 variables", "problem: 3 variables"),
         (
             "or state `--no-ledger`, and the card will say that nothing keeps count",
             "or say not_recorded=True, and the card will say that nothing keeps count",
@@ -166,3 +167,10 @@ def test_no_failure_has_words_of_a_spec(number):
 )
 def test_phrases_are_said_in_the_words_of_privatize(said, wanted):
     assert in_python(said) == wanted
+
+
+def test_places_of_the_conic_form_are_said_by_the_users_names():
+    x, d = cp.Variable(2, name="b"), cp.Parameter(name="d", value=1.0)
+    plan = conveil.privatize(cp.Problem(cp.Minimize(cp.sum(x)), [x >= d, x <= 9]), [d], "value", **ASK)
+    said = str(plan.check())
+    assert "enters the right-hand side of `(d <= b)[0]`, the right-hand side of `(d <= b)[1]`" in said

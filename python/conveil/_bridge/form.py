@@ -324,12 +324,14 @@ def _attribute(constraint, compiled):
     if len(user) == 1:
         attributes = user[0].attributes
         words = [w for w in _BOUNDING if attributes.get(w) is not None and attributes.get(w) is not False]
-        return f"{names.clean(user[0].name(), 'x')}: {' and '.join(words) or 'attribute'}", "attribute", None
+        if words:
+            return f"{names.clean(user[0].name(), 'x')}: {' and '.join(words)}", "attribute", None
     atoms = {compiled.atom_of_variable.get(v.id) for v in found}
     if not user and len(atoms) == 1 and None not in atoms:
         (atom,) = atoms
         return f"sign of {compiled.atoms[atom].name}", "auxiliary", atom
-    return "attribute", "attribute", None
+    # Of a problem inside of another one, which CVXPY does not keep track of: it holds with the noise.
+    return "constraint of an inner problem", "attribute", None
 
 
 _BOUNDING = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
