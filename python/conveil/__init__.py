@@ -15,6 +15,8 @@
 `privatize` makes a plan of a CVXPY problem; `one_entry`, `l1`, `l2` and `one_record` say which datasets are neighbours;
 `envelope`, `radius`, `strong_convexity`, `declared` and `sampled` say how far the answer can move between them; a `Ledger`
 counts what is spent. CVXPY is imported when it is needed.
+
+`opf`, `svm`, `regression`, `ellipsoid` and `portfolio` are ready-made models; `conveil.linear_model` has scikit-learn estimators.
 """
 
 from ._ask import declared, envelope, l1, l2, one_entry, one_record, radius, sampled, strong_convexity
@@ -40,6 +42,7 @@ from ._errors import (
 )
 from ._ledger import Ledger
 from ._plan import Plan, privatize
+from .models import ellipsoid, opf, portfolio, regression, svm
 
 __all__ = [
     "ConveilError",
@@ -63,13 +66,18 @@ __all__ = [
     "Unbounded",
     "__version__",
     "declared",
+    "ellipsoid",
     "envelope",
     "l1",
     "l2",
     "one_entry",
     "one_record",
+    "opf",
+    "portfolio",
     "privatize",
     "radius",
+    "regression",
     "sampled",
     "strong_convexity",
+    "svm",
 ]

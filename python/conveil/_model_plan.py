@@ -1,0 +1,199 @@
+"""The plan of a ready-made model: the verbs of every plan, over a spec and a function that makes the private files.
+
+A plan is public. The private files are made at the moment of a verb that needs them, and handed to that call alone.
+"""
+
+from __future__ import annotations
+
+import json
+
+from . import _core
+from ._errors import kept
+from ._phrases import Speaker
+from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
+
+# What the private and public files of a plan are called by whoever passed their numbers as arguments.
+_ARGUMENTS = {
+    "records.csv": "the records X, y",
+    "test.csv": "the records `test`",
+    "regressors.csv": "the regressors X",
+    "responses.csv": "the responses y",
+    "demand.csv": "`demand`",
+    "bounds.csv": "`bounds`",
+    "network.m": "the network",
+    "offsets.csv": "`offsets`",
+    "returns.csv": "`returns`",
+}
+
+
+class _ModelSpeaker(Speaker):
+    """Says the engine's texts in the words of the functions in `models`."""
+
+    def say(self, text):
+        for file, argument in _ARGUMENTS.items():
+            text = text.replace(file, argument)
+        return super().say(text)
+
+
+class ModelPlan:
+    """What would be released and guaranteed. Public, until a verb reads the private numbers."""
+
+    def __init__(self, spec: str, files: dict[str, str], private):
+        self._private = private
+        self._speaker = _ModelSpeaker()
+        self.spec = spec
+        """The spec that the command line would read. Public."""
+        with self._speaker:
+            self._bench = _core.Bench(spec, files, "plan")
+            document, text = self._bench.check()
+        self._check = Check(self._speaker.say(text), json.loads(document))
+
+    @property
+    def guarantee(self):
+        """What is promised: final before any data is read."""
+        return Guarantee(self._speaker.say(self._check["text"]), self._check["guarantee"])
+
+    @property
+    def warnings(self):
+        """What a careful reader should know before anything is released."""
+        return [self._speaker.say(warning) for warning in self._check["warnings"]]
+
+    def check(self):
+        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
+        return self._check
+
+    def solve(self, row=None):
+        """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1."""
+        with self._speaker:
+            document, text = self._bench.solve(self._private(), row)
+        return ModelReport(self._speaker.say(text), json.loads(document))
+
+    def compare(self, row=None, draws=None, seed=None):
+        """All strategies side by side on the same noise. Private."""
+        with self._speaker:
+            document, text = self._bench.compare(self._private(), row, draws, seed)
+        return Comparison(self._speaker.say(text), json.loads(document))
+
+    def explain(self, row=None):
+        """What holds the program back, and how far ε, α and η can go. Private."""
+        with self._speaker:
+            document, text = self._bench.explain(self._private(), row)
+        return Explanation(self._speaker.say(text), json.loads(document))
+
+    def frontier(self, over="epsilon", values=None, row=None):
+        """The loss against ``over``: "epsilon", "alpha" or "eta". Private."""
+        values = None if values is None else [float(value) for value in values]
+        with self._speaker:
+            document, text = self._bench.frontier(self._private(), over, values, row)
+        return Frontier(self._speaker.say(text), json.loads(document))
+
+    def audit(self, pairs=None, seed=None):
+        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
+        with self._speaker:
+            document, text, *_ = self._bench.audit(pairs=pairs, seed=seed)
+        return Document(self._speaker.say(text), json.loads(document))
+
+    def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
+        """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
+        with self._speaker:
+            _core.ledger_init(ledger, dataset, float(epsilon), float(delta), basic=basic, bench=self._bench)
+
+    def release(
+        self,
+        *,
+        ledger=None,
+        dataset=None,
+        part=None,
+        part_moves=False,
+        planned=False,
+        not_recorded=False,
+        not_private=False,
+        seed=None,
+        row=None,
+        report=False,
+    ):
+        """Charges the ledger, solves, draws the noise once: a :class:`ModelRelease`, or a list of them for a series.
+
+        Never repeated by itself: a second answer is a second charge. ``not_recorded=True`` releases without an account, and
+        the card says so. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
+        the noise repeats, the card says NOT PRIVATE, and nothing is charged.
+        """
+        account = getattr(ledger, "path", ledger)
+        carries = self._check["strategy"] == "program"
+        with self._speaker:
+            documents = self._bench.release(
+                self._private(),
+                ledger=None if account is None else str(account),
+                dataset=dataset,
+                part=part,
+                part_moves=part_moves,
+                planned=planned,
+                not_recorded=not_recorded,
+                not_private=not_private,
+                seed=seed,
+                row=row,
+                decision=carries,
+                report=report,
+            )
+        with kept(documents):
+            released = [self._released(*found) for found in documents]
+            return released[0] if len(released) == 1 else released
+
+    def _released(self, card, card_text, decision, report, report_text):
+        card = Card(self._speaker.say(card_text), json.loads(card))
+        decision = None if decision is None else [(e["name"], e["value"]) for e in json.loads(decision)["decision"]]
+        report = None if report is None else ModelReport(self._speaker.say(report_text), json.loads(report))
+        return ModelRelease(card, decision, report)
+
+    def __repr__(self):
+        return f"<conveil.ModelPlan: {str(self.guarantee).splitlines()[0]}>"
+
+
+class ModelReport(Document):
+    """The decision on the data, before noise, and what privacy costs. Private."""
+
+    @property
+    def optimum(self):
+        """The optimal objective without noise."""
+        return self.data["optimum"]
+
+    @property
+    def objective(self):
+        """The objective under the plan."""
+        return self.data["objective"]
+
+    @property
+    def answer(self):
+        """The answer before noise, as a pandas Series."""
+        return _series(self.data["answer"], "answer")
+
+    def to_frame(self):
+        """The mean decision as a pandas DataFrame."""
+        return _series(self.data["mean"], "mean").to_frame()
+
+
+class ModelRelease:
+    """One answer: the public card, and where asked for the private decision and report."""
+
+    def __init__(self, card, decision, report):
+        self.card, self._decision, self.report = card, decision, report
+
+    @property
+    def answer(self):
+        """The released numbers, as a pandas Series. Public."""
+        return _series([(number["name"], number["value"]) for number in self.card["answer"]], "answer")
+
+    @property
+    def decision(self):
+        """The decision that carries the answer out, as a pandas Series; None where the noise is on the answer alone. Private."""
+        return None if self._decision is None else _series(self._decision, "decision")
+
+    def __repr__(self):
+        return str(self.card)
+
+
+def _series(pairs, name):
+    import pandas as pd
+
+    names, values = zip(*pairs)
+    return pd.Series(values, index=names, name=name)

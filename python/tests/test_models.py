@@ -1,0 +1,188 @@
+"""Ready-made models: the numbers of independent solutions, and no private number in a plan."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+import conveil
+from conveil import InputError, _toml, models
+
+RNG = np.random.default_rng(11)
+ONE_MW = {"kind": "one-entry", "alpha": 1.0}
+
+
+def test_toml_says_what_was_written():
+    tomllib = pytest.importorskip("tomllib")
+    tables = {
+        "problem": {"a": 1, "b": 1e-7, "c": True, "d": 'say "x\\y"\tü', "odd key": [[1.0, 2.0], [3.0, 4.0]], "e": {"f g": "h"}},
+        "list": {"of": [{"kind": "x", "at": np.array([1.5, 2.0])}, {"kind": "y"}], "n": np.int64(3), "none": None},
+    }
+    read = tomllib.loads(_toml.document(tables))
+    assert read["problem"] == tables["problem"]
+    assert read["list"] == {"n": 3, "of": [{"kind": "x", "at": [1.5, 2.0]}, {"kind": "y"}]}
+    with pytest.raises(ValueError, match="finite"):
+        _toml.document({"a": {"b": float("nan")}})
+
+
+class Closed(Mapping):
+    """Private demands that must not be read yet."""
+
+    def __getitem__(self, bus):
+        raise AssertionError("a private demand was read")
+
+    def __iter__(self):
+        raise AssertionError("the private demands were listed")
+
+    def __len__(self):
+        raise AssertionError("the private demands were counted")
+
+
+def test_a_plan_reads_no_private_demand():
+    plan = models.opf("5_pjm", Closed(), epsilon=1.0, adjacency=ONE_MW, bounds=0.3, price=500)
+    assert plan.guarantee.epsilon == 1.0 and plan.check().private is False
+    with pytest.raises(AssertionError, match="private demands"):
+        plan.solve()
+
+
+# The three buses of PGLib's case3_lmbd, as tables.
+BUS = pd.DataFrame({"bus_i": [1, 2, 3], "type": [3, 2, 2], "Pd": [110.0, 110.0, 95.0]})
+GEN = pd.DataFrame({"bus": [1, 2, 3], "Pmax": [2000.0, 2000.0, 0.0]})
+BRANCH = pd.DataFrame(
+    {"fbus": [1, 3, 1], "tbus": [3, 2, 2], "r": [0.065, 0.025, 0.042], "x": [0.62, 0.75, 0.9], "rateA": [9000.0, 50.0, 9000.0]}
+)
+COSTS = [[2, 0, 0, 3, 0.11, 5.0, 0.0], [2, 0, 0, 3, 0.085, 1.2, 0.0], [2, 0, 0, 3, 0.0, 0.0, 0.0]]
+
+
+def test_a_network_of_tables_is_the_built_in_one(tmp_path):
+    demand = pd.Series({1: 100.0, 2: 120.0, 3: 90.0})
+    asked = dict(epsilon=1.0, adjacency={"kind": "one-entry", "alpha": 0.1}, bounds=0.3, price=50)
+    tables = {"bus": BUS, "gen": GEN, "branch": BRANCH, "gencost": COSTS, "baseMVA": 100.0}
+    plans = [models.opf("3_lmbd", demand, **asked), models.opf(tables, demand, **asked)]
+    from conveil._grid import Network
+
+    case = tmp_path / "case3.m"
+    case.write_text(Network.of(tables).files["network.m"])
+    plans.append(models.opf(str(case), demand, **asked))
+    optima = [plan.solve().optimum for plan in plans]
+    # min ½·0.22·p² + 5p + ½·0.17·r² + 1.2r, p + r = 310, the line 3–2 within 50 MW not binding
+    assert optima[1] == pytest.approx(optima[0], rel=1e-7) and optima[2] == pytest.approx(optima[0], rel=1e-7)
+    with pytest.raises(InputError, match="needs the column 'x'"):
+        models.opf({**tables, "branch": BRANCH.drop(columns="x")}, demand, **asked)
+
+
+def test_a_series_of_demands_and_groups_of_units():
+    demand = pd.DataFrame({2: [290.0, 300.0], 3: [300.0, 310.0], 4: [390.0, 400.0]})
+    plan = models.opf(
+        "5_pjm",
+        demand,
+        release={"first": ["generator 1"]},
+        curvature=0.01,
+        costs="linear",
+        epsilon=1.0,
+        adjacency=ONE_MW,
+        bounds={2: (200, 400), 3: (200, 400), 4: (300, 500)},
+        sensitivity={"by": "declared", "per_alpha": 1.0, "reason": "for the test"},
+        strategy="output",
+        eta=None,
+    )
+    released = plan.release(not_recorded=True)
+    assert [list(r.answer.index) for r in released] == [["first"], ["first"]]
+    assert plan.solve(row=1).answer["first"] != plan.solve(row=2).optimum
+
+
+def test_demands_without_buses_and_costs_without_a_sensitivity_are_refused():
+    for more in ({}, {"price": 500, "sensitivity": {"by": "envelope", "price": 500}}):
+        with pytest.raises(InputError, match="give one of them"):
+            models.opf("5_pjm", {2: 300.0}, epsilon=1.0, adjacency=ONE_MW, bounds=0.3, **more)
+    plan = models.opf("5_pjm", np.ones(3), epsilon=1.0, adjacency=ONE_MW, bounds=0.3, price=500)
+    with pytest.raises(InputError, match="which bus"):
+        plan.solve()
+
+
+def test_a_pandapower_net_has_the_optimum_of_pandapower():
+    pandapower = pytest.importorskip("pandapower")
+    networks = pytest.importorskip("pandapower.networks")
+    for case in ("case5", "case14"):
+        net = getattr(networks, case)()
+        demand = 1.01 * net.load.groupby("bus").p_mw.sum()
+        plan = models.opf(net, demand, epsilon=1.0, adjacency=ONE_MW, bounds=0.3, price=500)
+        net.load.p_mw *= 1.01
+        pandapower.rundcopp(net)
+        assert plan.solve().optimum == pytest.approx(net.res_cost, rel=1e-6)
+
+
+def test_a_regression_is_the_closed_form():
+    X = pd.DataFrame({"speed": RNG.uniform(0, 20, 200), "temperature": RNG.uniform(-5, 30, 200)})
+    y = pd.Series(2 + 0.5 * X.speed - 0.1 * X.temperature + RNG.normal(0, 0.3, 200), name="power")
+    plan = models.regression(X, y, bounds=(-20, 20), ridge=0.5, epsilon=1.0)
+    phi = np.c_[np.ones(200), X]
+    expected = np.linalg.solve(phi.T @ phi + 0.5 * np.eye(3), phi.T @ y)
+    answer = plan.solve().answer
+    assert list(answer.index) == ["constant", "speed", "temperature"]
+    assert np.allclose(answer, expected, atol=1e-5)
+    assert "(power)" in plan.check()["protects"]
+    row = models.regression(X, y, bounds=(-20, 20), ridge=0.5, epsilon=1.0, release=[{"constant": 1.0, "speed": 10.0}])
+    assert row.solve().answer.iloc[0] == pytest.approx(expected[0] + 10 * expected[1], abs=1e-4)
+
+
+def test_a_regression_with_conditions_is_projected():
+    X, y = RNG.uniform(0, 1, (50, 1)), RNG.uniform(0, 1, 50)
+    conditions = [{"kind": "decreasing", "feature": "x0", "at": [0.5]}]
+    plan = models.regression(X, y, bounds=(0, 1), ridge=1.0, epsilon=0.1, conditions=conditions)
+    assert plan.check()["strategy"] == "projected"
+    assert all(plan.release(not_recorded=True).answer["x0"] <= 1e-6 for _ in range(10))
+
+
+def test_a_classifier_is_that_of_scikit_learn():
+    svm = pytest.importorskip("sklearn.svm")
+    import scipy.sparse as sp
+
+    X = RNG.uniform(-1, 1, (300, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * RNG.normal(size=300) > 0.1, "yes", "no")
+    plan = models.svm(sp.csr_array(X), y, bounds=(-1, 1), classes=("no", "yes"), epsilon=1.0, lam=0.05, test=(X, y))
+    design = np.c_[X, -np.ones(300)]
+    theirs = svm.LinearSVC(loss="hinge", C=1 / (2 * 0.05 * 300), fit_intercept=False, max_iter=200_000, tol=1e-8).fit(design, y)
+    assert np.allclose(plan.solve().answer, theirs.coef_[0], atol=2e-3)
+    assert {"output", "program"} <= set(plan.compare(draws=50).to_frame().strategy)
+    with pytest.raises(InputError, match="not one of the two stated classes"):
+        models.svm(X, np.where(y == "no", "no", "perhaps"), bounds=(-1, 1), classes=("no", "yes"), epsilon=1.0).solve()
+    with pytest.raises(InputError, match="classes must be the two labels"):
+        models.svm(X, y, bounds=(-1, 1), classes=("no",), epsilon=1.0)
+
+
+def test_a_portfolio_is_the_unconstrained_one_where_no_limit_binds():
+    assets = ["stocks", "bonds"]
+    covariance = pd.DataFrame([[0.04, 0.006], [0.006, 0.0225]], index=assets, columns=assets)
+    returns = pd.Series({"bonds": 0.02, "stocks": 0.05})
+    asked = dict(aversion=4.0, bounds=(-0.2, 0.3), adjacency={"kind": "one-entry", "alpha": 0.0005}, epsilon=1.0)
+    plan = models.portfolio(covariance, returns, strategy="output", eta=None, **asked)
+    expected = np.linalg.solve(4.0 * covariance, returns[assets])
+    answer = plan.solve().answer
+    assert list(answer.index) == ["weight of stocks", "weight of bonds"] and np.allclose(answer, expected, atol=1e-5)
+    array = models.portfolio(covariance.to_numpy(), [0.05, 0.02], strategy="output", eta=None, **asked)
+    assert np.allclose(array.solve().answer, expected, atol=1e-5)
+
+
+def test_an_ellipsoid_in_a_box_is_the_box_s_own():
+    normals = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    plan = models.ellipsoid(normals, [2.0, 0.0, 1.0, 1.0], center=[2, 0.001, 1, 1], half_width=0.01, epsilon=1.0, delta=0.1,
+                            strategy="output", eta=None)
+    answer = plan.solve().answer
+    assert np.allclose(answer, [1, 0, 1, 0, 1], atol=1e-3)
+
+
+def test_a_release_charges_the_budget_of_its_plan(tmp_path):
+    ledger = str(tmp_path / "budget.sqlite")
+    X, y = RNG.uniform(0, 1, (50, 1)), RNG.uniform(0, 1, 50)
+    plan = models.regression(X, y, bounds=(0, 1), ridge=1.0, epsilon=1.0)
+    plan.create_budget(ledger, "people", epsilon=1.0)
+    released = plan.release(ledger=ledger, dataset="people", report=True)
+    assert released.card["ledger"]["dataset"] == "people" and released.report.private
+    assert list(released.answer.index) == ["constant", "x0"] and released.decision is None
+    with pytest.raises(conveil.OverBudget):
+        plan.release(ledger=ledger, dataset="people")
+    with pytest.raises(conveil.ConveilError):
+        plan.release()
