@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-DOCUMENTS = ["README.md", "docs/python.md"]
+DOCUMENTS = ["README.md", "docs/python.md", "docs/estimators.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
