@@ -207,6 +207,19 @@ impl Failure {
         }
     }
 
+    /// The same failure of a recipient after a charge. [`Kind::Input`] says that nothing was charged, and
+    /// [`Kind::NotWithTheseData`] that there is no answer: here there is one, and it did not arrive.
+    #[must_use]
+    pub(crate) fn undelivered(self) -> Self {
+        Failure {
+            kind: match self.kind {
+                Kind::Input => Kind::Undelivered,
+                other => other,
+            },
+            ..self
+        }
+    }
+
     /// The same failure, where something was recorded before it and its message says so.
     #[must_use]
     pub(crate) fn recorded(self) -> Self {

@@ -448,7 +448,10 @@ impl<'s> Series<'s> {
                 Ok(())
             }
             Err(failure) => Err(Unreleased {
-                failure,
+                failure: match drawn.spent {
+                    Spent::Nothing => failure,
+                    Spent::Charge { .. } | Spent::WithoutLedger => failure.undelivered(),
+                },
                 answer: Some(Box::new(delivery.into_answer())),
             }),
         }

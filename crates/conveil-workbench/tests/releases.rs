@@ -154,6 +154,35 @@ fn what_cannot_be_delivered_stays_charged_and_comes_back() {
     assert!(answer.decision.is_some());
 }
 
+/// Whatever kind a recipient gives its failure: there is an answer, so the data are not at fault.
+#[test]
+fn a_recipient_that_blames_the_input_has_not_delivered() {
+    struct Blaming;
+    impl Recipient for Blaming {
+        fn deliver(&mut self, _: &Delivery<'_>) -> Result<(), Failure> {
+            Err(Failure::input("no such place"))
+        }
+    }
+    let place = Place::with_ledger("blaming", FEASIBLE);
+    let failed = place.bench().release(&WITH_ALL, &mut Blaming, &Silent);
+    let failed = failed.unwrap_err();
+    assert_eq!(failed.failure.kind(), Kind::Undelivered);
+    assert!(failed.failure.is_recorded() && failed.answer.is_some());
+    assert_eq!(place.charges(), 1);
+    // What is not private charges nothing, and its failure stays what it is.
+    let account = Account::NotPrivate { seed: Some(1) };
+    let study = Releasing {
+        account,
+        ..WITH_ALL
+    };
+    let failed = place.bench().release(&study, &mut Blaming, &Silent);
+    let failure = failed.unwrap_err().failure;
+    assert_eq!(
+        (failure.kind(), failure.is_recorded()),
+        (Kind::Input, false)
+    );
+}
+
 #[test]
 fn a_failed_solve_stays_charged() {
     let place = Place::with_ledger("failed-solve", INFEASIBLE);
