@@ -51,16 +51,4 @@ impl Error {
             instead: instead.into(),
         }
     }
-
-    /// The command line's exit code for this error.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Error::Refused { .. } => 2,
-            Error::Ledger(error) if error.is_over_budget() => 5,
-            Error::Ledger(ledger::Error::Interrupted { .. }) => 6,
-            Error::Ledger(_) => 2,
-            Error::Engine(error) => error.exit_code(),
-            Error::Noise(_) | Error::Decision { .. } => 6,
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! The ledger in its file: SQLite, one file, one transaction per charge.
 
-use super::history::{Entry, History, Record, check_name, unknown};
+use super::history::{Entry, History, Record};
+use super::names::{check_name, unknown};
 use super::nonce::Nonce;
 use super::place::{Access, Place, Settings};
 use super::{

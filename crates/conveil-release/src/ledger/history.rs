@@ -2,15 +2,13 @@
 
 use super::chain::Link;
 use super::nonce::Nonce;
+use super::stored::Stored;
 use super::{
-    About, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Mechanism, Neighbourhood,
-    Result, Statement, Total, left, statement, terms,
+    About, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Neighbourhood, Result,
+    Statement, Total, left, statement,
 };
-use conveil_text::naming::fault;
-use conveil_text::spelling::quoted;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Proof that a charge was recorded: what a release needs before it may touch private data.
@@ -98,9 +96,6 @@ pub(super) enum Record {
     },
 }
 
-/// What a statement is called where a charge has its mechanism.
-pub(super) const STATEMENT: &str = "statement";
-
 /// A charge that cannot be counted in a total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NotBounded {
@@ -117,20 +112,6 @@ impl std::fmt::Display for NotBounded {
             None => write!(f, "this charge: {}", self.why),
         }
     }
-}
-
-/// A charge as the file holds it.
-pub(super) struct Stored {
-    pub(super) id: i64,
-    pub(super) day: String,
-    pub(super) mechanism: String,
-    pub(super) epsilon: String,
-    pub(super) delta: String,
-    pub(super) rho: Option<String>,
-    pub(super) basis: String,
-    pub(super) head: String,
-    pub(super) nonce: Option<String>,
-    pub(super) terms: Option<String>,
 }
 
 /// A dataset's budget and charges, the chain intact.
@@ -505,108 +486,6 @@ fn may_follow_an_answer(charge: &Charge) -> bool {
     matches!(holds, Some(Holds::Sampled { .. })) && !charge.is_planned()
 }
 
-impl Stored {
-    fn record(&self) -> Result<(Option<Nonce>, Record)> {
-        let (nonce, terms) = match (&self.nonce, &self.terms) {
-            (None, None) => return Ok((None, Record::Charge(self.charge_of_format_1()?))),
-            (Some(nonce), Some(terms)) => (nonce.parse::<Nonce>()?, terms),
-            _ => return Err(Error::input("nonce and terms come together".into())),
-        };
-        if self.mechanism == STATEMENT {
-            let amounts = (self.epsilon.as_str(), self.delta.as_str(), &self.rho);
-            if amounts != ("0e0", "0e0", &None) || self.basis != Basis::Declared.name() {
-                return Err(Error::input("a statement has no amounts".into()));
-            }
-            let adopts = terms::adoption(terms)?;
-            return Ok((Some(nonce), Record::Adoption { adopts }));
-        }
-        let amounts = terms::Amounts {
-            mechanism: self.mechanism.parse::<Mechanism>()?,
-            epsilon: stored_number(&self.epsilon)?,
-            delta: stored_number(&self.delta)?,
-            rho: self.rho.as_deref().map(stored_number).transpose()?,
-            basis: self.basis.parse::<Basis>()?,
-        };
-        let charge = terms::charge(&amounts, terms)?;
-        Ok((Some(nonce), Record::Charge(charge)))
-    }
-
-    fn charge_of_format_1(&self) -> Result<Charge> {
-        let rho = self.rho.as_deref().map(stored_number).transpose()?;
-        let mechanism = self.mechanism.parse::<Mechanism>()?;
-        if mechanism == Mechanism::Series {
-            return Err(Error::input("format 1 has no series".into()));
-        }
-        Charge::new(
-            mechanism,
-            stored_number(&self.epsilon)?,
-            stored_number(&self.delta)?,
-            rho,
-            Claim::not_stated(self.basis.parse::<Basis>()?),
-        )
-    }
-}
-
-/// Reads an amount as [`super::chain::number`] wrote it, and no other spelling.
-pub(super) fn stored_number(text: &str) -> Result<f64> {
-    match text.parse::<f64>() {
-        Ok(x) if super::chain::number(x) == text => Ok(x),
-        _ => Err(Error::input(format!("{text:?} is not an amount"))),
-    }
-}
-
-/// A dataset's name: something to read aloud.
-pub(super) fn check_name(dataset: &str) -> Result<()> {
-    if let Some(fault) = fault(dataset) {
-        let name = quoted(dataset);
-        return Err(Error::input(format!(
-            "a dataset name cannot be {name}: it {fault}; {}",
-            fault.help()
-        )));
-    }
-    if dataset.trim() != dataset {
-        let message = format!("a dataset name cannot be with spaces around it: {dataset:?}");
-        return Err(Error::input(message));
-    }
-    Ok(())
-}
-
-/// The error for a name that has no budget, with the known name that is nearest.
-pub(super) fn unknown(file: &Path, dataset: &str, known: &[String]) -> Error {
-    let nearest = known.iter().min_by_key(|name| distance(name, dataset));
-    let near = match nearest {
-        Some(name) if distance(name, dataset) <= 2.max(dataset.chars().count() / 3) => {
-            format!("; did you mean {name:?}?")
-        }
-        Some(_) => format!("; it has {}", known.join(", ")),
-        None => "; `init` gives it a budget".into(),
-    };
-    Error::UnknownDataset {
-        file: file.into(),
-        dataset: dataset.into(),
-        near,
-    }
-}
-
-/// Edits (insert, delete, replace) between two words.
-fn distance(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.chars().count()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = i;
-        let mut before = i + 1;
-        for (b, cell) in right.chars().zip(row.iter_mut().skip(1)) {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = *cell;
-            before = replaced.min(before + 1).min(diagonal + 1);
-            *cell = before;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 /// Year-month-day in UTC (days to civil date after Howard Hinnant); a clock before 1970 counts as 1970.
 fn utc_day(now: SystemTime) -> String {
     let seconds = now
@@ -642,21 +521,5 @@ mod tests {
             assert_eq!(utc_day(UNIX_EPOCH + Duration::from_secs(seconds)), day);
         }
         assert_eq!(utc_day(UNIX_EPOCH - Duration::from_secs(9)), "1970-01-01");
-    }
-
-    #[test]
-    fn distances_are_those_counted_by_hand() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", ""), 3);
-        assert_eq!(distance("loads", "loads"), 0);
-    }
-
-    #[test]
-    fn only_the_spelling_that_is_written_reads_back() {
-        assert_eq!(stored_number("1e-1").unwrap(), 0.1);
-        for text in ["0.1", "1.0e-1", "+1e-1", "1E-1", "", "nan"] {
-            assert!(stored_number(text).is_err(), "{text}");
-        }
     }
 }

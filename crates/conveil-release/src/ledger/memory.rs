@@ -1,6 +1,7 @@
 //! A ledger in memory, for tests and audits.
 
-use super::history::{History, check_name, unknown};
+use super::history::History;
+use super::names::{check_name, unknown};
 use super::nonce::Nonce;
 use super::{Account, Budget, Charge, Charges, Error, Receipt, Result};
 use std::collections::BTreeMap;

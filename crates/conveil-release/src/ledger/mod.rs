@@ -47,6 +47,7 @@ mod history;
 mod identity;
 mod left;
 mod memory;
+mod names;
 mod neighbourhood;
 mod nonce;
 mod optimal;
@@ -56,6 +57,7 @@ mod rows;
 mod schema;
 mod series;
 mod statement;
+mod stored;
 mod terms;
 
 pub use account::{Account, BasisTotal, LeftOut, Listed, NeighbourhoodTotal};

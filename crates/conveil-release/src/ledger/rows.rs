@@ -1,8 +1,10 @@
 //! Budgets and charges as rows of the file.
 
 use super::chain::number;
-use super::history::{Entry, History, Record, STATEMENT, Stored, stored_number, unknown};
+use super::history::{Entry, History, Record};
+use super::names::unknown;
 use super::place::Place;
+use super::stored::{STATEMENT, Stored, stored_number};
 use super::{Basis, Budget, Composition, Head, Result, schema, terms};
 use rusqlite::{Connection, OptionalExtension, Row};
 

@@ -1,7 +1,7 @@
 //! The terms of budgets, charges and statements as the file and the chain hold them: one JSON text each, in one spelling.
 
 use super::chain::number;
-use super::history::stored_number;
+use super::stored::stored_number;
 use super::{
     Charge, Claim, Each, Error, Holds, Mechanism, Neighbourhood, Part, Relation, Result, Scope,
     Series,
