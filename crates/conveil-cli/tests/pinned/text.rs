@@ -84,24 +84,25 @@ fn numbers_masked(text: &str, mask: &str) -> String {
     tokens(text).iter().map(piece).collect()
 }
 
-/// `2026-11-16T19:19:31.123Z` and the like.
+/// `2026-11-16T19:19:31.123Z`, `2026-11-16` and the like.
 fn dates_masked(line: &str) -> String {
-    let pattern = b"dddd-dd-dd dd:dd:dd";
-    let bytes = line.as_bytes();
-    let fits = |at: usize| {
-        bytes.len() >= at + pattern.len()
-            && pattern
-                .iter()
-                .zip(&bytes[at..])
-                .all(|(want, found)| match want {
-                    b'd' => found.is_ascii_digit(),
-                    b' ' => matches!(found, b' ' | b'T'),
-                    want => want == found,
-                })
+    let fits = |pattern: &str, at: usize| {
+        let found = line.as_bytes().get(at..at + pattern.len());
+        found.is_some_and(|found| {
+            let mut each = pattern.bytes().zip(found);
+            each.all(|(want, found)| match want {
+                b'd' => found.is_ascii_digit(),
+                b' ' => matches!(found, b' ' | b'T'),
+                want => want == *found,
+            })
+        })
     };
-    match (0..bytes.len()).find(|at| fits(*at)) {
+    let patterns = ["dddd-dd-dd dd:dd:dd", "dddd-dd-dd"];
+    let found = (0..line.len())
+        .find_map(|at| Some((at, patterns.iter().find(|pattern| fits(pattern, at))?)));
+    match found {
         None => line.into(),
-        Some(at) => {
+        Some((at, pattern)) => {
             let rest = line[at + pattern.len()..]
                 .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
             format!("{}<date>{}", &line[..at], dates_masked(rest))
