@@ -120,3 +120,19 @@ fn a_package_holds_what_belongs_to_it() {
         }
     }
 }
+
+/// The extension module of Python is built alone, by maturin. Features that differ from those of the whole workspace would
+/// build every package above them once more.
+#[test]
+fn the_extension_module_is_built_on_what_the_tests_have_built() {
+    let tree = |words: &[&str]| {
+        let common = ["tree", "--prefix=none", "--no-dedupe", "--format={p} [{f}]"];
+        let [listed, _] = cargo(&[&common, words].concat());
+        let lines = listed.lines().map(String::from);
+        lines.collect::<std::collections::BTreeSet<String>>()
+    };
+    let all = tree(&["--workspace"]);
+    let alone = tree(&["--package", "conveil-python", "--edges=normal,build"]);
+    let other: Vec<&String> = alone.difference(&all).collect();
+    assert!(alone.len() > 50 && other.is_empty(), "{other:?}");
+}
