@@ -98,6 +98,9 @@ _TABLE = [
     (r"query `(?:cost|objective)`", "query of the value"),
     (r"released: `(?:cost|objective)`", "released: `value`"),
     # Places in files that nobody wrote.
+    (r"problem: problem\.json: ", "problem: "),
+    (r"\bledger:\d+:\d+: ", ""),
+    (r"; `init` makes one", ""),
     (r"\bplan:\d+:\d+: ", ""),
     (r"\bplan: ", ""),
     (r"problem: problem\.json: ", "problem: "),
