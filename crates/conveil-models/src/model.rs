@@ -208,6 +208,16 @@ pub trait Datasets: fmt::Debug {
     }
 }
 
+/// A row of a series, counted from 1.
+pub(crate) fn nth_row<R: AsRef<[f64]>>(
+    mut rows: impl Iterator<Item = R>,
+    row: usize,
+) -> Result<Vec<f64>, Failure> {
+    let found = row.checked_sub(1).and_then(|k| rows.nth(k));
+    let missing = || Failure::Input(format!("there is no row {row}"));
+    found.map(|row| row.as_ref().to_vec()).ok_or_else(missing)
+}
+
 /// A decision about a dataset.
 #[derive(Clone, Copy)]
 pub struct Curated<'c> {

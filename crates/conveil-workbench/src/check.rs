@@ -10,6 +10,7 @@ use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Readin
 use conveil_models::document::{Fields, Value};
 use conveil_models::exact;
 use conveil_models::model::KINDS;
+use conveil_text::spelling::counted;
 use serde::Serialize;
 
 use crate::objective::Restating;
@@ -282,8 +283,8 @@ impl fmt::Display for Check {
             f,
             "problem: {}: {} and {}, {cost} cost",
             self.problem,
-            counted(self.columns, "variable"),
-            counted(self.rows, "constraint row"),
+            counted(self.columns, "variable", "variables"),
+            counted(self.rows, "constraint row", "constraint rows"),
         )?;
         let names = |names: &mut dyn Iterator<Item = &str>| {
             names.map(|n| n.chars().count()).max().unwrap_or(0).min(28)
@@ -295,13 +296,13 @@ impl fmt::Display for Check {
         );
         match &self.line {
             None => list(f, "variables", &self.variables, |v| {
-                let entries = counted_entries(v.size);
+                let entries = counted(v.size, "entry", "entries");
                 format!("{:<width$}  {entries:<12} {}", v.name, v.stage)
             })?,
             Some(line) => writeln!(f, "{line}")?,
         }
         list(f, "constraints", &self.constraints, |c| {
-            let kind = format!("{}, {}", c.cone, counted(c.rows, "row"));
+            let kind = format!("{}, {}", c.cone, counted(c.rows, "row", "rows"));
             let from = match self.line {
                 None => String::new(),
                 Some(_) => format!("  from `{}`", c.first),
@@ -310,7 +311,10 @@ impl fmt::Display for Check {
         })?;
         let private = match self.private_word {
             None => "private".into(),
-            Some(word) => format!("private, {}", counted(self.parameters.len(), word)),
+            Some(word) => {
+                let count = counted(self.parameters.len(), word, &format!("{word}s"));
+                format!("private, {count}")
+            }
         };
         list(f, &private, &self.parameters, |p| {
             let enters = shortened(&p.enters);
@@ -361,14 +365,6 @@ fn rounded(value: f64) -> f64 {
     } else {
         value
     }
-}
-
-fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-fn counted_entries(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "entry" } else { "entries" })
 }
 
 fn shortened(places: &[String]) -> String {

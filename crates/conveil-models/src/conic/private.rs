@@ -26,7 +26,7 @@ use super::public::SavedModel;
 use super::stated::{Conic, Parameter};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
-use crate::model::Datasets;
+use crate::model::{Datasets, nth_row};
 use crate::records::{Code, Records};
 
 /// The datasets of a saved problem.
@@ -65,13 +65,10 @@ impl Datasets for SavedData<'_> {
     }
 
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
-        let rows = match self {
-            SavedData::InTheProblem(of) => return Ok(of.values()?),
-            SavedData::Rows(rows) => rows,
-        };
-        let found = row.checked_sub(1).and_then(|k| rows.get(k));
-        let missing = || Failure::Input(format!("there is no row {row}"));
-        found.cloned().ok_or_else(missing)
+        match self {
+            SavedData::InTheProblem(of) => Ok(of.values()?),
+            SavedData::Rows(rows) => nth_row(rows.iter(), row),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::public::{DeclaredPrice, OpfModel};
 use crate::document::{Annex, Document, Fields, Help, Value};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
-use crate::model::{Curated, Datasets};
+use crate::model::{Curated, Datasets, nth_row};
 
 /// One dataset for each row of the demand file; without a file, the demands of the network.
 #[derive(Debug)]
@@ -73,9 +73,7 @@ impl Datasets for Demands<'_> {
     }
 
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
-        let found = row.checked_sub(1).and_then(|k| self.rows.get(k));
-        let missing = || Failure::Input(format!("there is no row {row}"));
-        found.cloned().ok_or_else(missing)
+        nth_row(self.rows.iter(), row)
     }
 
     fn note(&self) -> Option<&str> {

@@ -5,7 +5,7 @@ use super::{Portfolio, dot};
 use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
-use crate::model::{Curated, Datasets};
+use crate::model::{Curated, Datasets, nth_row};
 use crate::records::Records;
 
 /// One dataset for each line of the file of returns.
@@ -43,9 +43,7 @@ impl Datasets for Forecasts<'_> {
     }
 
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
-        let found = row.checked_sub(1).and_then(|k| self.rows.rows().nth(k));
-        let missing = || Failure::Input(format!("there is no row {row}"));
-        found.map(<[f64]>::to_vec).ok_or_else(missing)
+        nth_row(self.rows.rows(), row)
     }
 
     fn annex(&self, curated: &Curated<'_>) -> Annex {
