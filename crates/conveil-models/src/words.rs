@@ -1,6 +1,6 @@
 //! How models write numbers and places in messages and reports.
 
-use conveil::plan::Plan;
+use conveil::plan::{BasisKind, Plan};
 use conveil::program::{Place, Program};
 
 /// A row by its name, where that says more than its number.
@@ -50,12 +50,12 @@ pub(crate) fn digits(value: f64) -> String {
 
 /// What sets the noise where no certificate does: then it does not follow from the number of records.
 pub(crate) fn advice_without_certificate(plan: &Plan<'_>) -> Option<&'static str> {
-    match plan.guarantee().basis().name() {
-        "certificate" => None,
-        "declared" => Some(
+    match plan.guarantee().basis().kind() {
+        BasisKind::Certificate => None,
+        BasisKind::Declared => Some(
             "The declared sensitivity sets the noise, whatever the number of records: a smaller one needs a reason of its own, and a larger ε lowers the noise. Choosing either by looking at these data is not covered by the guarantee",
         ),
-        _ => Some(
+        BasisKind::Sampled | BasisKind::PaperMode => Some(
             "The sampled sensitivity sets the noise: what more records would make of it, only sampling again can tell, and a larger ε lowers the noise. Choosing them by looking at these data is not covered by the guarantee",
         ),
     }

@@ -15,7 +15,10 @@ const TOO_SMALL: (&str, f64) = ("14_ieee", 10.0);
 /// On 10⁴ noises inside the box, x(ζ̂) meets every row for the real demand and costs the released number.
 fn meets_the_real_demand(opf: &Opf, plan: &Plan<'_>, decided: &Decided, at: &str) {
     let theta = opf.nominal();
-    let own = plan.released().own_view(decided.clone(), &theta).unwrap();
+    let own = plan
+        .released()
+        .in_users_variables(decided.clone(), &theta)
+        .unwrap();
     let program = opf.at(&theta).unwrap();
     let set = plan.released().design().boxes()[0];
     let scale = program.b().iter().fold(1.0f64, |m, v| m.max(v.abs()));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use conveil::audit::{Audit, AuditReport, Replay, SensitivityReport, Witness};
-use conveil::plan::Plan;
+use conveil::plan::{BasisKind, Plan};
 use conveil::program::DataMap;
 use conveil_models::files::text_of;
 use conveil_release::blackbox::{self, BlackBox};
@@ -250,7 +250,7 @@ pub(crate) fn beside_sampled(
     bench: &Workbench,
     observer: &dyn Observer,
 ) -> Result<Option<String>, Failure> {
-    if plan.guarantee().basis().name() != "sampled" {
+    if plan.guarantee().basis().kind() != BasisKind::Sampled {
         return Ok(None);
     }
     let report = staged(observer, Stage::Search, || {

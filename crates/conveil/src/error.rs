@@ -32,7 +32,7 @@ pub enum Error {
     /// Feasible without noise, but the noise does not fit.
     #[error("feasible without noise, but not with this noise: {0}")]
     NoiseDoesNotFit(Infeasibility),
-    /// No noise scale meets the privacy wish.
+    /// No noise scale meets the stated privacy.
     #[error("not attainable: {0}")]
     NotAttainable(String),
     /// The solver's best answer did not pass our own check.
@@ -113,15 +113,5 @@ impl Error {
     /// Whether the solver is known to stall on cones of this program.
     pub fn is_a_stall(&self) -> bool {
         matches!(self, Error::Numerical(message) if message.ends_with(STALLS))
-    }
-
-    /// The command line's exit code for this error.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Error::Input(_) | Error::Refused { .. } => 2,
-            Error::Infeasible(_) | Error::Unbounded(_) => 3,
-            Error::NoiseDoesNotFit(_) | Error::NotAttainable(_) => 4,
-            Error::Inaccurate { .. } | Error::Numerical(_) | Error::Cancelled => 6,
-        }
     }
 }

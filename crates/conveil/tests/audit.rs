@@ -6,7 +6,7 @@ use conveil::Error;
 use conveil::ask::{Adjacency, Ask, MapKind, Norm, Privacy, Query, Request, Sampled, Universe};
 use conveil::audit::{Audit, AuditReport, Verdict, Witness, quick};
 use conveil::noise::Sampler;
-use conveil::plan::Plan;
+use conveil::plan::{BasisKind, Plan};
 use conveil::program::{Affine, AffineMap, Builder, DataMap};
 use conveil::solve::{Batch, Cancel, Settings};
 use structure_common::{interval_lp, message, sampled};
@@ -305,7 +305,7 @@ fn paper_mode_on_a_support_vector_machine_is_flagged() {
             report.search.as_ref().unwrap().gain.unwrap() > 1.4,
             "{report}"
         );
-        assert_eq!(report.basis, "paper mode");
+        assert_eq!(report.basis, BasisKind::PaperMode);
         assert!(report.source.contains("around the private data"));
         assert!(report.beside().starts_with("claimed ε = 1, audited ε ≥ "));
         println!("{}", report.beside());

@@ -183,12 +183,3 @@ fn a_raised_flag_stops_a_solve_and_tolerances_have_limits() {
         );
     }
 }
-
-#[test]
-fn exit_codes_keep_the_kinds_apart() {
-    let input = Error::Input("x".into());
-    let infeasible = Error::Infeasible(Default::default());
-    let misfit = Error::NoiseDoesNotFit(Default::default());
-    let codes = [input, infeasible, misfit, Error::Cancelled].map(|e| e.exit_code());
-    assert_eq!(codes, [2, 3, 4, 6]);
-}

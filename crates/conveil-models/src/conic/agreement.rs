@@ -129,32 +129,27 @@ fn no_variable(stated: &Conic, variable: &Located<VariableRef>, name: &str) -> R
 /// A certificate is a theorem about one part of the problem: only that part may be private.
 fn check_private_places(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
     let sensitivity = &spec.privacy.sensitivity.value;
-    let part = match sensitivity.certificate() {
-        Some("envelope") => "b",
-        Some("radius" | "strong-convexity") => "q",
-        _ => return Ok(()),
+    let Some(kind) = sensitivity.certificate() else {
+        return Ok(());
     };
+    let by = kind.word();
+    let part = kind.private_part();
     let covered = |place: Place| match place {
-        Place::B(_) => part == "b",
-        Place::Q(_) => part == "q",
+        Place::B(_) => part == Some("b"),
+        Place::Q(_) => part == Some("q"),
         Place::A(..) => false,
     };
     let mut entries = stated.parameters.iter().flat_map(|p| &p.at);
-    match entries.find(|entry| !covered(entry.value.place)) {
-        None => {}
-        Some(entry) => {
-            return Err(entry.error(
-                &spec.name,
-                format!(
-                    "sensitivity by `{}` is proven for private numbers in {part} only, found {}",
-                    sensitivity.by(),
-                    entry.value.place
-                ),
-            ));
-        }
+    if let (Some(part), Some(entry)) = (part, entries.find(|e| !covered(e.value.place))) {
+        return Err(entry.error(
+            &spec.name,
+            format!(
+                "sensitivity by `{by}` is proven for private numbers in {part} only, found {}",
+                entry.value.place
+            ),
+        ));
     }
-    // The envelope looks for data within public bounds (M8a).
-    if sensitivity.certificate() == Some("envelope")
+    if kind.needs_bounds()
         && let Some(parameter) = stated.parameters.iter().find(|p| p.bounds.is_none())
     {
         return Err(parameter
@@ -162,7 +157,7 @@ fn check_private_places(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
             .error(
                 &spec.name,
                 format!(
-                    "sensitivity by `envelope` needs `bounds` on every parameter, and {} has none",
+                    "sensitivity by `{by}` needs `bounds` on every parameter, and {} has none",
                     quoted(&parameter.name.value)
                 ),
             )

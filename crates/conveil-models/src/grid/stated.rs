@@ -231,7 +231,8 @@ impl Stated for OpfSpec {
         let is_bounded = self.bounds != LoadBounds::None || self.bounds_file.is_some();
         let sensitivity = &spec.privacy.sensitivity;
         let by = sensitivity.value.by();
-        let is_envelope = sensitivity.value.certificate() == Some("envelope");
+        let kind = sensitivity.value.certificate();
+        let is_envelope = kind.is_some_and(|kind| kind.private_part() == Some("b"));
         if (is_envelope || sensitivity.value.is_sampled()) && !is_bounded {
             let message = format!("sensitivity by `{by}` needs public `bounds` on the demands");
             return Err(sensitivity.error(name, message).with_help(

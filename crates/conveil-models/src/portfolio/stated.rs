@@ -11,7 +11,7 @@ use super::public::PortfolioModel;
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Model, Stated};
-use crate::spec::Spec;
+use crate::spec::{Sensitivity, Spec};
 
 /// A mean-variance portfolio. All of it is public but the returns.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,9 +130,10 @@ impl Stated for PortfolioSpec {
     /// What is asked about forecasts must make sense for forecasts.
     fn check(&self, spec: &Spec) -> Result<(), ReadError> {
         let (name, sensitivity) = (&spec.name, &spec.privacy.sensitivity);
-        if let Some(by) = sensitivity.value.certificate()
-            && by != "strong-convexity"
+        if let Some(kind) = sensitivity.value.certificate()
+            && sensitivity.value != Sensitivity::By(Request::strong_convexity())
         {
+            let by = kind.word();
             let message = format!("sensitivity by `{by}` makes no sense for a portfolio");
             return Err(sensitivity
                 .error(name, message)

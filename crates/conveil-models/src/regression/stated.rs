@@ -141,9 +141,10 @@ impl Stated for RegressionSpec {
     fn check(&self, spec: &Spec) -> Result<(), ReadError> {
         let (name, sensitivity) = (&spec.name, &spec.privacy.sensitivity);
         let bounds = "in [private]: bounds = [0.0, 1.0], which every response is clipped to";
-        if let Some(by) = sensitivity.value.certificate()
-            && by != "strong-convexity"
+        if let Some(kind) = sensitivity.value.certificate()
+            && sensitivity.value != Sensitivity::By(Request::strong_convexity())
         {
+            let by = kind.word();
             let message = format!("sensitivity by `{by}` makes no sense for a regression");
             return Err(sensitivity
                 .error(name, message)

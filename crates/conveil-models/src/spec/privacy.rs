@@ -53,10 +53,10 @@ impl Sensitivity {
         }
     }
 
-    /// The word of the certificate that is asked for, if one is.
-    pub fn certificate(&self) -> Option<&'static str> {
+    /// The kind of certificate that is asked for, if one is.
+    pub fn certificate(&self) -> Option<&'static dyn certify::Kind> {
         match self {
-            Sensitivity::By(Request::Certificate { word, .. }) => Some(word),
+            Sensitivity::By(request) => request.certificate(),
             _ => None,
         }
     }

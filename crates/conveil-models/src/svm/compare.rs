@@ -1,6 +1,6 @@
 //! Strategies of a classifier side by side in accuracy, on the same draws of noise. Private.
 
-use conveil::plan::Plan;
+use conveil::plan::{BasisKind, Plan};
 use conveil::program::DataMap;
 use conveil::solve::solve_checked;
 
@@ -54,7 +54,7 @@ pub(super) fn document(
     let decided = plan.released().at(theta).map_err(engine)?;
     let mut rows = vec![row("program", svm, plan, &decided.answer)?];
     // The certificate covers the map without noise at every λ.
-    let proven = plan.guarantee().basis().name() == "certificate";
+    let proven = plan.guarantee().basis().kind() == BasisKind::Certificate;
     let multiples = match proven {
         true => &MULTIPLES[..],
         false => &MULTIPLES[..1],

@@ -13,7 +13,7 @@ use super::{Feature, Intercept, KIND};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Model, Stated};
-use crate::spec::{QuerySection, Spec};
+use crate::spec::{QuerySection, Sensitivity, Spec};
 
 /// A support vector machine. All of it is public but the records in the files.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,7 +166,8 @@ impl Stated for SvmSpec {
         }
         let sensitivity = &spec.privacy.sensitivity;
         match sensitivity.value.certificate() {
-            Some(by) if by != "erm" => {
+            Some(kind) if sensitivity.value != Sensitivity::By(Request::regularised_erm()) => {
+                let by = kind.word();
                 let message =
                     format!("sensitivity by `{by}` makes no sense for records of a classifier");
                 Err(sensitivity

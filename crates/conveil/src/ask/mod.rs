@@ -1,4 +1,4 @@
-//! What the user asks: a query, an adjacency, a privacy wish, a feasibility wish. All of it public, none of it data.
+//! What the user asks: a query, an adjacency, privacy, feasibility. All of it public, none of it data.
 
 mod adjacency;
 mod lattice;
@@ -516,7 +516,7 @@ impl Ask {
     }
 
     /// The same ask at another α; only where the adjacency has one.
-    pub fn with_alpha(mut self, alpha: f64) -> Self {
+    pub(crate) fn with_alpha(mut self, alpha: f64) -> Self {
         self.adjacency = self.adjacency.map(|a| a.with_alpha(alpha));
         self
     }

@@ -3,7 +3,7 @@
 use super::{Audit, SampledPairs, Worst, report};
 use crate::ask::Universe;
 use crate::digits::short;
-use crate::plan::Plan;
+use crate::plan::{BasisKind, Plan};
 use serde::Serialize;
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub struct SensitivityReport {
     /// The norm of Δ and of the movements.
     pub norm: &'static str,
     /// What Δ rests on.
-    pub basis: &'static str,
+    pub basis: BasisKind,
     /// The basis in words.
     pub statement: String,
     /// Where the pairs come from.
@@ -75,7 +75,7 @@ pub(super) fn collect(
         private: true,
         sensitivity: guarantee.sensitivity(),
         norm: guarantee.privacy().norm().symbol(),
-        basis: guarantee.basis().name(),
+        basis: guarantee.basis().kind(),
         statement: guarantee.basis().statement().into(),
         source: report::source(plan, universe),
         pairs: audit.pairs,
@@ -97,9 +97,9 @@ impl fmt::Display for SensitivityReport {
             short(self.sensitivity, 9),
             self.norm,
             // Paper mode says its name in its statement.
-            match self.statement.starts_with(self.basis) {
+            match self.statement.starts_with(self.basis.name()) {
                 true => String::new(),
-                false => format!("{}: ", self.basis),
+                false => format!("{}: ", self.basis.name()),
             },
             self.statement
         )?;

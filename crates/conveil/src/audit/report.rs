@@ -7,7 +7,7 @@ use crate::ask::{Request, Universe};
 use crate::digits::{apart, counted, short};
 use crate::error::Result;
 use crate::noise;
-use crate::plan::Plan;
+use crate::plan::{BasisKind, Plan};
 use serde::Serialize;
 use std::fmt;
 
@@ -109,7 +109,7 @@ pub struct AuditReport {
     /// The loss of the worst pair found: the true ε is at least this.
     pub audited_epsilon: f64,
     /// What the claim rests on.
-    pub basis: &'static str,
+    pub basis: BasisKind,
     /// The share of pairs for which a sampled basis promises ε.
     pub promised_share: Option<f64>,
     /// The mechanism.
@@ -204,7 +204,7 @@ pub(super) fn collect(
         claimed_epsilon: claim.privacy.epsilon(),
         claimed_delta: claim.privacy.delta(),
         audited_epsilon,
-        basis: guarantee.basis().name(),
+        basis: guarantee.basis().kind(),
         promised_share,
         mechanism: claim.privacy.mechanism(),
         norm: claim.privacy.norm().symbol(),
@@ -346,7 +346,7 @@ impl fmt::Display for AuditReport {
             short(self.scale, 6),
             short(self.sensitivity, 9),
             self.norm,
-            self.basis
+            self.basis.name()
         )?;
         writeln!(f, "pairs from: {}", self.source)?;
         writeln!(f)?;
@@ -452,18 +452,20 @@ impl fmt::Display for AuditReport {
 const LOOSE: f64 = 0.01;
 
 /// Why the largest movement may be so small, for people.
-pub(super) fn loose(tightness: f64, basis: &str) -> Option<&'static str> {
+pub(super) fn loose(tightness: f64, basis: BasisKind) -> Option<&'static str> {
     if tightness >= LOOSE {
         return None;
     }
     Some(match basis {
-        "certificate" => {
+        BasisKind::Certificate => {
             "less than 1%: a certificate covers data that these pairs do not reach (an envelope's price far above every price of the program, bounds or leverage that no pair attains), or the search was short"
         }
-        "declared" => {
+        BasisKind::Declared => {
             "less than 1%: the declared bound may be far too large, or the pairs do not reach where the answer moves"
         }
-        _ => "less than 1%: the pairs do not reach where the answer moves, or the search was short",
+        BasisKind::Sampled | BasisKind::PaperMode => {
+            "less than 1%: the pairs do not reach where the answer moves, or the search was short"
+        }
     })
 }
 

@@ -29,6 +29,16 @@ pub trait Kind: Debug + Sync {
         false
     }
 
+    /// b or q, where all private numbers must stand in that part of the program.
+    fn private_part(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether every parameter needs public bounds.
+    fn needs_bounds(&self) -> bool {
+        false
+    }
+
     /// Whether its bound is a multiple of α.
     fn follows_alpha(&self) -> bool {
         false

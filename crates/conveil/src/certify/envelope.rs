@@ -52,6 +52,15 @@ impl Kind for EnvelopeKind {
         true
     }
 
+    fn private_part(&self) -> Option<&'static str> {
+        Some("b")
+    }
+
+    /// It looks for data within them (M8a).
+    fn needs_bounds(&self) -> bool {
+        true
+    }
+
     fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
         Ok(Box::new(Envelope::new(site)?))
     }

@@ -25,6 +25,7 @@ pub(crate) use envelope::Deviation;
 pub(crate) use metric::shape_of_curvature;
 pub use sampled::{Estimate, Pairs, estimate};
 
+use crate::ask::Request;
 use crate::error::{Error, Result};
 
 /// The kinds of certificates, in the order of their words: one line each.
@@ -39,6 +40,16 @@ static CERTIFICATES: [&dyn Kind; 5] = [
 /// Every kind of certificate there is.
 pub fn certificates() -> &'static [&'static dyn Kind] {
     &CERTIFICATES
+}
+
+impl Request {
+    /// The kind of certificate that is asked for.
+    pub fn certificate(&self) -> Option<&'static dyn Kind> {
+        match self {
+            Request::Certificate { word, .. } => named(word).ok(),
+            Request::Declared { .. } | Request::Sampled(_) => None,
+        }
+    }
 }
 
 /// The kind that a request calls so.

@@ -55,6 +55,10 @@ impl Kind for RadiusKind {
         true
     }
 
+    fn private_part(&self) -> Option<&'static str> {
+        Some("q")
+    }
+
     fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
         Ok(Box::new(Radius::new(site)?))
     }

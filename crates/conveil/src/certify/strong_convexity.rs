@@ -36,6 +36,10 @@ impl Kind for StrongConvexityKind {
         "private linear costs beside a public positive definite quadratic cost, over a public set"
     }
 
+    fn private_part(&self) -> Option<&'static str> {
+        Some("q")
+    }
+
     fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
         Ok(Box::new(StrongConvexity::new(site)?))
     }

@@ -1,4 +1,4 @@
-//! The feasibility wish: η, the method, what single blocks ask for. Public.
+//! What is asked of feasibility: η, the method, what single blocks ask for. Public.
 
 use super::{Kind, Sampling, Split, methods};
 use crate::error::{Error, Result};
@@ -108,7 +108,7 @@ pub struct BlockChoice {
     pub eta: Option<BlockEta>,
 }
 
-/// The feasibility wish. Public.
+/// What is asked of feasibility. Public.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feasibility {
     pub(crate) eta: f64,
@@ -194,17 +194,17 @@ impl Feasibility {
     /// The same with a method for local recourse wherever the method is left open (M9).
     pub(crate) fn with_local_recourse(&self) -> Self {
         let local = methods().iter().find(|kind| kind.needs_local_recourse());
-        let mut wish = self.clone();
+        let mut asked = self.clone();
         let Some(local) = local.map(|kind| Choice::by(*kind)) else {
-            return wish;
+            return asked;
         };
-        let stated = wish.blocks.iter_mut().filter_map(|b| b.method.as_mut());
-        for open in stated.chain([&mut wish.method]) {
+        let stated = asked.blocks.iter_mut().filter_map(|b| b.method.as_mut());
+        for open in stated.chain([&mut asked.method]) {
             if *open == Choice::AUTO {
                 *open = local;
             }
         }
-        wish
+        asked
     }
 
     pub(crate) fn validate(&self) -> Result<()> {

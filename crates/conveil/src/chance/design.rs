@@ -1,4 +1,4 @@
-//! From the wish to methods with shares: decided on public structure alone, once, in the Plan.
+//! From what is asked of feasibility to methods with shares: decided on public structure alone, once, in the Plan.
 
 use super::budget::{Budget, BudgetLine};
 use super::hinge::not_local;
@@ -67,20 +67,20 @@ impl Design {
         program: &Program,
         rule: &Rule,
         noise: &LatticeLaw,
-        wish: &Feasibility,
+        asked: &Feasibility,
     ) -> Result<Self> {
-        wish.validate()?;
+        asked.validate()?;
         let Sorted {
             pending,
             noise_free,
-        } = sort_rows(program, rule, noise.law(), wish)?;
+        } = sort_rows(program, rule, noise.law(), asked)?;
         let mut design = Design {
             noise: *noise,
             served: Vec::new(),
             noise_free,
             budget: Budget {
-                eta: wish.eta,
-                each: wish.each,
+                eta: asked.eta,
+                each: asked.each,
                 promised: true,
                 lines: Vec::new(),
                 assumes_one_optimum: false,
@@ -88,9 +88,9 @@ impl Design {
             boxes: Vec::new(),
             at_the_mean: false,
         };
-        match wish.each {
-            true => design.allot_each(program, rule, wish, pending)?,
-            false => design.allot(program, rule, wish, pending)?,
+        match asked.each {
+            true => design.allot_each(program, rule, asked, pending)?,
+            false => design.allot(program, rule, asked, pending)?,
         }
         let methods = || design.served.iter().map(|served| &served.method);
         let is_about_one = methods().any(|method| method.assumes_one_optimum());
@@ -163,16 +163,16 @@ impl Design {
         &mut self,
         program: &Program,
         rule: &Rule,
-        wish: &Feasibility,
+        asked: &Feasibility,
         pending: Vec<Pending>,
     ) -> Result<()> {
         let stated = pending.iter().filter_map(|p| p.etas.as_ref());
         let explicit: f64 = stated.flatten().sum();
-        let left = wish.eta - explicit;
-        if left < -1e-12 * wish.eta {
+        let left = asked.eta - explicit;
+        if left < -1e-12 * asked.eta {
             return Err(Error::input(format!(
                 "the rows' own η add up to {explicit}, more than the whole η = {}",
-                wish.eta
+                asked.eta
             )));
         }
         let (by_row, mut by_event): (Vec<Pending>, Vec<Pending>) =
@@ -199,7 +199,7 @@ impl Design {
         if total > 0.0 && !(unit > 0.0) {
             return Err(Error::input(format!(
                 "the rows' own η add up to {explicit} and leave nothing of η = {} for the other constraints",
-                wish.eta
+                asked.eta
             )));
         }
         let sampled = events.iter().filter(|event| event.is_sampled).count();
@@ -210,10 +210,10 @@ impl Design {
         };
         for event in events.iter().chain([&support]) {
             let share = event.weight * unit;
-            let setting = Setting::new(self.noise, rule, wish, sampled, share);
+            let setting = Setting::new(self.noise, rule, asked, sampled, share);
             self.serve_event(program, event, &setting, &mut by_event)?;
         }
-        self.allot_rows(program, rule, wish, by_row, unit)
+        self.allot_rows(program, rule, asked, by_row, unit)
     }
 
     /// η for every row by itself: no share is divided, and nothing is promised of all rows together.
@@ -221,7 +221,7 @@ impl Design {
         &mut self,
         program: &Program,
         rule: &Rule,
-        wish: &Feasibility,
+        asked: &Feasibility,
         pending: Vec<Pending>,
     ) -> Result<()> {
         let together = pending.iter().find(|p| p.kind.scope() != Scope::EachRow);
@@ -236,10 +236,10 @@ impl Design {
             ));
         }
         let each = pending.into_iter().map(|p| Pending {
-            etas: Some(p.etas.unwrap_or_else(|| vec![wish.eta; p.rows.len()])),
+            etas: Some(p.etas.unwrap_or_else(|| vec![asked.eta; p.rows.len()])),
             ..p
         });
-        self.allot_rows(program, rule, wish, each.collect(), 0.0)?;
+        self.allot_rows(program, rule, asked, each.collect(), 0.0)?;
         for (line, served) in self.budget.lines.iter_mut().zip(&self.served) {
             let largest = served.etas.iter().fold(0.0f64, |m, e| m.max(*e));
             line.share = largest;
@@ -287,7 +287,7 @@ impl Design {
         &mut self,
         program: &Program,
         rule: &Rule,
-        wish: &Feasibility,
+        asked: &Feasibility,
         rows: Vec<Pending>,
         share: f64,
     ) -> Result<()> {
@@ -310,7 +310,7 @@ impl Design {
             let sum: f64 = etas.iter().sum();
             let ready = p.kind.ready(&Setting {
                 factor: p.factor,
-                ..Setting::new(self.noise, rule, wish, 0, sum)
+                ..Setting::new(self.noise, rule, asked, 0, sum)
             })?;
             let same = etas.iter().all(|e| *e == etas[0]);
             let text = if same {

@@ -112,11 +112,11 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// For a share of the wish's η; `events` of the program draw samples.
+    /// For a share of the η that is asked for; `events` of the program draw samples.
     pub(super) fn new(
         noise: LatticeLaw,
         rule: &Rule,
-        wish: &Feasibility,
+        asked: &Feasibility,
         events: usize,
         share: f64,
     ) -> Self {
@@ -125,10 +125,10 @@ impl Setting {
             noises: rule.noises(),
             decisions: rule.variables() + rule.free_entries(),
             share,
-            split: wish.split,
+            split: asked.split,
             sampling: Sampling {
-                beta: wish.sampling.beta / events.max(1) as f64,
-                ..wish.sampling
+                beta: asked.sampling.beta / events.max(1) as f64,
+                ..asked.sampling
             },
             factor: None,
         }

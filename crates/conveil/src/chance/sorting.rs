@@ -42,11 +42,14 @@ pub(super) fn sort_rows(
     program: &Program,
     rule: &Rule,
     law: &Law,
-    wish: &Feasibility,
+    asked: &Feasibility,
 ) -> Result<Sorted> {
-    for (index, choice) in wish.blocks.iter().enumerate() {
+    for (index, choice) in asked.blocks.iter().enumerate() {
         check_choice(program, choice)?;
-        if wish.blocks[..index].iter().any(|c| c.block == choice.block) {
+        if asked.blocks[..index]
+            .iter()
+            .any(|c| c.block == choice.block)
+        {
             return Err(Error::input(format!(
                 "the constraint `{}` is given two choices: state one",
                 choice.block
@@ -65,8 +68,8 @@ pub(super) fn sort_rows(
             sorted.noise_free.push(NoiseFree { block: index, rows });
             continue;
         }
-        let own = wish.blocks.iter().find(|c| c.block == block.name());
-        let choice = own.and_then(|c| c.method).unwrap_or(wish.method);
+        let own = asked.blocks.iter().find(|c| c.block == block.name());
+        let choice = own.and_then(|c| c.method).unwrap_or(asked.method);
         let weight = own.and_then(|c| c.weight).unwrap_or(1.0);
         let eta = own.and_then(|c| c.eta.as_ref());
         let etas = eta.map(|eta| eta.of_rows(rows.len()));

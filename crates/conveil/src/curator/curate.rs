@@ -86,7 +86,7 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     // Only an envelope's decision is another one in the user's own variables: a million records are not copied for it.
     let own = match released.plain() {
         None => Cow::Borrowed(decided),
-        Some(_) => Cow::Owned(released.own_view(decided.clone(), theta)?),
+        Some(_) => Cow::Owned(released.in_users_variables(decided.clone(), theta)?),
     };
     // M8a and M1: the promise is for corrected and clipped data; what it means for the data themselves is the curator's
     // to know.

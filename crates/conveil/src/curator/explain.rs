@@ -39,7 +39,7 @@ pub struct Explanation {
     pub feasible: bool,
     /// What holds it back, when infeasible.
     pub obstacle: Option<Infeasibility>,
-    /// Why no noise scale meets the privacy wish, where none does.
+    /// Why no noise scale meets the stated privacy, where none does.
     pub unattainable: Option<String>,
     /// The constraints with the largest prices, when feasible: what makes privacy cost.
     pub binding: Vec<(String, f64)>,
@@ -101,7 +101,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         Ok(plan) => plan
             .released()
             .at(theta)
-            .and_then(|decided| plan.released().own_view(decided, theta)),
+            .and_then(|decided| plan.released().in_users_variables(decided, theta)),
         Err(obstacle) => Err(Error::NoiseDoesNotFit(obstacle.clone())),
     };
     let (feasible, obstacle, binding) = match decided {

@@ -82,8 +82,8 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
     if program.constraints().iter().any(|b| meets_noise(&b)) {
         return Ok(Fit::NotPolyhedral);
     }
-    let wish = &plan.ask().feasibility;
-    let split = match wish.split {
+    let asked = &plan.ask().feasibility;
+    let split = match asked.split {
         // The best split depends on the data; the box of the check is one that does not.
         Split::Optimise => Split::Symmetric,
         stated => stated,
@@ -94,19 +94,19 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
     let is_mass_box = |kind: &dyn Kind| Some(kind.scope()) == mass_box;
     let (choice, eta, other_method) = match kinds.as_slice() {
         [kind] if kind.scope() == Scope::Support => (Choice::by(*kind), 0.0, None),
-        [] => (Choice::MASS_BOX, wish.eta, None),
+        [] => (Choice::MASS_BOX, asked.eta, None),
         [kind] if is_mass_box(*kind) => {
             let best = || "the best of many splits".to_string();
-            let other = (split != wish.split).then(best);
-            (Choice::MASS_BOX, wish.eta, other)
+            let other = (split != asked.split).then(best);
+            (Choice::MASS_BOX, asked.eta, other)
         }
         others => {
             let names: Vec<&str> = others.iter().map(|kind| kind.name()).collect();
-            (Choice::MASS_BOX, wish.eta, Some(names.join(", ")))
+            (Choice::MASS_BOX, asked.eta, Some(names.join(", ")))
         }
     };
-    let wish = Feasibility::eta(wish.eta).method(choice).split(split);
-    let design = Design::new(program, rule, own.noise(), &wish)?;
+    let asked = Feasibility::eta(asked.eta).method(choice).split(split);
+    let design = Design::new(program, rule, own.noise(), &asked)?;
     let scale = own.law().scale();
     let found = |fits, largest_scale| Fit::Public {
         fits,

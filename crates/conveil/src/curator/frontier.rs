@@ -2,7 +2,6 @@
 
 use super::comparison::in_percent;
 use crate::ask::{Ask, Bound, Request};
-use crate::certify;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, within};
@@ -87,8 +86,7 @@ pub fn frontier(
             Axis::Alpha => {
                 let per_alpha = match &stated.sensitivity {
                     Request::Declared { bound, .. } => matches!(bound, Bound::PerAlpha(_)),
-                    Request::Certificate { word, .. } => certify::named(word)?.follows_alpha(),
-                    Request::Sampled(_) => false,
+                    other => other.certificate().is_some_and(|kind| kind.follows_alpha()),
                 };
                 if !per_alpha {
                     return Err(Error::input(

@@ -75,7 +75,7 @@ pub fn compare(
     };
     let decided = match plan.released().at(theta) {
         Ok(decided) if decided.correction.is_some() => {
-            Some(decided.in_own_variables(ground.program.clone()))
+            Some(decided.without_deviation(ground.program.clone()))
         }
         Ok(decided) => Some(decided),
         Err(Error::NoiseDoesNotFit(_)) => None,

@@ -10,7 +10,7 @@ use super::gaussian::{mills, unit_density, unit_tail};
 /// # Guarantee
 /// Adding independent Laplace(s) noise to a query with ℓ₁ sensitivity at most Δ₁ is ε-DP. Assumes
 /// exact real-valued noise; a lattice adds its rounding to Δ₁ first. (M7)
-pub fn laplace_scale(delta1: f64, eps: f64) -> Result<f64, NoiseError> {
+pub(crate) fn laplace_scale(delta1: f64, eps: f64) -> Result<f64, NoiseError> {
     let delta1 = length("ℓ₁ sensitivity Δ₁", delta1)?;
     let eps = privacy_loss(eps)?;
     finite("Laplace scale", (delta1 / eps).next_up())
@@ -98,7 +98,7 @@ pub fn gaussian_delta(delta2: f64, sigma: f64, eps: f64) -> Result<f64, NoiseErr
 /// # Guarantee
 /// With s = Δ₁/ε and independent truncated Laplace(s, B) noise on every entry, a query with ℓ₁
 /// sensitivity at most Δ₁ is (ε, δ)-DP, δ in (0, ½]; not for an ℓ₂ sensitivity. (M5g)
-pub fn truncated_bound(scale: f64, eps: f64, delta: f64) -> Result<f64, NoiseError> {
+pub(crate) fn truncated_bound(scale: f64, eps: f64, delta: f64) -> Result<f64, NoiseError> {
     let scale = length("truncated Laplace scale", scale)?;
     let eps = privacy_loss(eps)?;
     if !(0.0 < delta && delta <= 0.5) {

@@ -99,7 +99,7 @@ pub(super) const ROUND_UP: f64 = 1.0 + 1e-13;
 ///
 /// # Guarantee
 /// The factor is one that [`Factor::is_proven`] for the law and the number of terms. (M5d)
-pub fn best_proven(law: &Law, terms: usize, eta: f64) -> Result<(Factor, f64), NoiseError> {
+pub(crate) fn best_proven(law: &Law, terms: usize, eta: f64) -> Result<(Factor, f64), NoiseError> {
     // Cantelli is proven for every law, so it stands as the one to beat.
     let mut best = (Factor::Cantelli, Factor::Cantelli.z(eta)?);
     for factor in Factor::ALL {

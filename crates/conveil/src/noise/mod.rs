@@ -31,16 +31,15 @@ mod sampler;
 mod error;
 
 pub use ball::ball_radius;
-pub use calibrate::{
-    gaussian_delta, gaussian_sigma_analytic, gaussian_sigma_classic, laplace_scale, truncated_bound,
-};
+pub use calibrate::{gaussian_delta, gaussian_sigma_analytic, gaussian_sigma_classic};
+pub(crate) use calibrate::{laplace_scale, truncated_bound};
 pub use counting::{
     SampleSize, binomial_lower_tail, binomial_upper_pvalue, clopper_pearson, clopper_pearson_lower,
     clopper_pearson_upper, exact_samples, pair_samples_exact, pair_samples_paper,
     paper_box_samples, paper_scenario_samples,
 };
 pub use error::NoiseError;
-pub use factor::{Factor, best_proven, named_multiplier, safe_multiplier};
+pub use factor::{Factor, named_multiplier, safe_multiplier};
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
 pub use lattice::LatticeLaw;

@@ -149,10 +149,10 @@ impl<'m> Skeleton<'m> {
         let released = self.released(ask, noise)?.proving(precision);
         certificate.check(released.design())?;
         let deviation = certificate.rewrite().and_then(|rewrite| rewrite.deviation);
-        let (Some(deviation), Some(own)) = (deviation, &self.own) else {
+        let (Some(deviation), Some(posed_by_user)) = (deviation, &self.posed_by_user) else {
             return Ok(released);
         };
-        let plain = ReleasedMap::new(Arc::new(self.original), own.clone(), ask, noise)?
+        let plain = ReleasedMap::new(Arc::new(self.original), posed_by_user.clone(), ask, noise)?
             .proving(Precision::of_any_value());
         Ok(released.deviating(deviation.clone(), plain))
     }
@@ -246,8 +246,8 @@ impl ReleasedMap<'_> {
         if self.precision.is_some() {
             let lifted = self.lifted(&program, first)?;
             let point = interior(lifted.program(), &self.settings);
-            let moved = point.map(|point| match &self.own {
-                Some(own) => own.deviation.inside_for_all(point),
+            let moved = point.map(|point| match &self.deviating {
+                Some(map) => map.deviation.inside_for_all(point),
                 None => point,
             });
             if let Some(precision) = &mut self.precision {

@@ -38,29 +38,32 @@ pub(super) fn break_ties(
 ) -> Result<Decided> {
     let counted = plain.map().clipped(theta)?;
     let solved = |aim| match plain.at_the_split_of(&best, &counted, aim) {
-        Ok(own) => Ok(Some(own)),
+        Ok(exact) => Ok(Some(exact)),
         Err(Error::Cancelled) => Err(Error::Cancelled),
         Err(_) => Ok(None),
     };
     // Its point is feasible, so its value bounds v(θ) ≥ v_π(θ) from above: what is proven of v_π is all it needs. A point
     // beside its equations is not: it may cost less than any that meets the data.
     let gap = best.proven_error.unwrap_or(0.0);
-    let meets = |own: &Decided| own.is_on_equalities && carries(plain, own);
-    let same = |own: &Decided| own.objective <= best.objective + gap && meets(own);
-    let mut own = solved(None)?;
+    let meets = |exact: &Decided| exact.is_on_equalities && carries(plain, exact);
+    let same = |exact: &Decided| exact.objective <= best.objective + gap && meets(exact);
+    let mut exact = solved(None)?;
     // The difference may be the error of this solve alone: then it is solved as closely as the other one.
-    let error = own.as_ref().and_then(|own| own.proven_error);
-    let close = |own: &Decided| own.objective - error.unwrap_or(0.0) <= best.objective + gap;
-    if own.as_ref().is_some_and(|own| !same(own) && close(own)) {
-        own = solved(Some(gap))?;
+    let error = exact.as_ref().and_then(|exact| exact.proven_error);
+    let close = |exact: &Decided| exact.objective - error.unwrap_or(0.0) <= best.objective + gap;
+    if exact
+        .as_ref()
+        .is_some_and(|exact| !same(exact) && close(exact))
+    {
+        exact = solved(Some(gap))?;
     }
-    let own = own.filter(|own| same(own));
+    let exact = exact.filter(|exact| same(exact));
     let mut decided = best;
     let mut is_counted = false;
-    if let Some(own) = own {
+    if let Some(exact) = exact {
         is_counted = true;
-        decided.mean = deviation.at_the_data(&own.mean, &counted);
-        decided.recourse = own.recourse.extended(decided.mean.len());
+        decided.mean = deviation.at_the_data(&exact.mean, &counted);
+        decided.recourse = exact.recourse.extended(decided.mean.len());
     }
     let corrected = deviation.corrected(&decided.mean);
     let distance = deviation.size(theta, corrected);
@@ -86,17 +89,17 @@ const CARRIED: f64 = 1e-11;
 
 /// Whether a rule carries the noise in its answer to rounding, QX = T: a solve around a point may lose that. Noise on the
 /// answer is carried by nothing.
-fn carries(plain: &ReleasedMap<'_>, own: &Decided) -> bool {
+fn carries(plain: &ReleasedMap<'_>, exact: &Decided) -> bool {
     if plain.design().is_at_the_mean() {
         return true;
     }
     let rows = plain.query().rows().iter().enumerate();
     rows.into_iter().all(|(i, terms)| {
         let wanted = plain.shape().row(i);
-        let carried = own.recourse.of_row(terms);
+        let carried = exact.recourse.of_row(terms);
         (wanted.iter().enumerate()).all(|(noise, t)| {
-            let own = carried.iter().find(|e| e.0 == noise).map_or(0.0, |e| e.1);
-            (own - t).abs() <= CARRIED * t.abs().max(f64::MIN_POSITIVE)
+            let found = carried.iter().find(|e| e.0 == noise).map_or(0.0, |e| e.1);
+            (found - t).abs() <= CARRIED * t.abs().max(f64::MIN_POSITIVE)
         })
     })
 }

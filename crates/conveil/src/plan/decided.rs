@@ -85,7 +85,7 @@ impl Decided {
     }
 
     /// The decision without the envelope's own variables, against the program at the data themselves.
-    pub(crate) fn in_own_variables(mut self, program: Program) -> Self {
+    pub(crate) fn without_deviation(mut self, program: Program) -> Self {
         let n = program.columns();
         self.mean.truncate(n);
         self.recourse.rows.truncate(n);
@@ -96,7 +96,7 @@ impl Decided {
 
     /// The prices that are not zero, largest first: the multiplier of a linear row, the norm of the multipliers of any
     /// other cone.
-    pub fn named_prices(&self) -> Vec<(String, f64)> {
+    pub(crate) fn named_prices(&self) -> Vec<(String, f64)> {
         let mut prices: Vec<(String, f64)> = Vec::new();
         for block in self.program.constraints() {
             if block.cone().is_linear() {

@@ -1,5 +1,6 @@
 //! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
 
+mod basis;
 mod certified;
 mod correction;
 mod decided;
@@ -14,11 +15,12 @@ mod skeleton;
 mod warnings;
 pub(crate) mod within;
 
+pub use basis::{Basis, BasisKind};
 pub use correction::Correction;
 pub(crate) use correction::is_moved;
 pub use decided::{Decided, Recourse};
 pub use deterministic::DeterministicMap;
-pub use guarantee::{Basis, Guarantee};
+pub use guarantee::Guarantee;
 pub use projection::Projection;
 pub use released::ReleasedMap;
 

@@ -41,12 +41,12 @@ pub struct ReleasedMap<'m> {
     /// The recourse in closed form, where it is local.
     pub(super) local: Option<LocalRecourse>,
     /// Where the solved program may deviate from the data: the user's own program for the tie-breaking second solve.
-    pub(super) own: Option<Own<'m>>,
+    pub(super) deviating: Option<Deviating<'m>>,
 }
 
 /// How the solved program deviates from the data, and the map of the user's own program under the same noise.
 #[derive(Debug)]
-pub(super) struct Own<'m> {
+pub(super) struct Deviating<'m> {
     pub(super) deviation: Deviation,
     plain: Box<ReleasedMap<'m>>,
 }
@@ -65,9 +65,9 @@ fn designed(
     ask: &Ask,
     noise: &LatticeLaw,
 ) -> Result<(Design, Option<LocalRecourse>)> {
-    let serving = |wish: &Feasibility| {
+    let serving = |asked: &Feasibility| {
         let design = match ask.strategy {
-            Strategy::Program => Design::new(map.template(), rule, noise, wish)?,
+            Strategy::Program => Design::new(map.template(), rule, noise, asked)?,
             other => {
                 let promised = other == Strategy::Projected;
                 Design::at_the_mean(map.template(), noise, promised)
@@ -109,7 +109,7 @@ impl<'m> ReleasedMap<'m> {
             limits: Vec::new(),
             bounded: true,
             strained: false,
-            own: None,
+            deviating: None,
             map,
             posed,
             design,
@@ -166,7 +166,7 @@ impl<'m> ReleasedMap<'m> {
     /// This map may deviate from the data of `plain`, the user's own program under the same noise.
     pub(super) fn deviating(mut self, deviation: Deviation, plain: ReleasedMap<'m>) -> Self {
         let plain = Box::new(plain);
-        self.own = Some(Own { deviation, plain });
+        self.deviating = Some(Deviating { deviation, plain });
         self
     }
 
@@ -193,7 +193,7 @@ impl<'m> ReleasedMap<'m> {
 
     /// The map of the user's own program, where an envelope stands in its place.
     pub(crate) fn plain(&self) -> Option<&ReleasedMap<'m>> {
-        self.own.as_ref().map(|own| &*own.plain)
+        self.deviating.as_ref().map(|map| &*map.plain)
     }
 
     /// Whether slacks answer to the noise in closed form (M9).
@@ -253,10 +253,10 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// A decision of this map in the variables and rows of the user's own program at θ.
-    pub fn own_view(&self, decided: Decided, theta: &[f64]) -> Result<Decided> {
-        match &self.own {
+    pub fn in_users_variables(&self, decided: Decided, theta: &[f64]) -> Result<Decided> {
+        match &self.deviating {
             None => Ok(decided),
-            Some(own) => Ok(decided.in_own_variables(own.plain.map.at(theta)?)),
+            Some(map) => Ok(decided.without_deviation(map.plain.map.at(theta)?)),
         }
     }
 
@@ -264,9 +264,9 @@ impl<'m> ReleasedMap<'m> {
     pub fn at(&self, theta: &[f64]) -> Result<Decided> {
         let program = self.map.at(theta)?;
         let best = self.best_split(&program)?;
-        match &self.own {
+        match &self.deviating {
             None => Ok(best),
-            Some(own) => break_ties(best, theta, &own.deviation, &own.plain),
+            Some(map) => break_ties(best, theta, &map.deviation, &map.plain),
         }
     }
 
@@ -283,7 +283,9 @@ impl<'m> ReleasedMap<'m> {
                     }
                 }
                 // Under an envelope a split is feasible for all data or for none, and those that are not were left out.
-                Err(Error::NoiseDoesNotFit(rows)) if self.own.is_none() => obstacle = Some(rows),
+                Err(Error::NoiseDoesNotFit(rows)) if self.deviating.is_none() => {
+                    obstacle = Some(rows)
+                }
                 // A split without a certified answer fails the whole map: it is never skipped.
                 Err(other) => return Err(other),
             }

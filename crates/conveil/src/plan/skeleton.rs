@@ -22,7 +22,7 @@ pub(super) struct Skeleton<'m> {
     pub(super) posed: Posed,
     pub(super) certificate: Option<Box<dyn Certificate>>,
     /// The query and rule of the user's own program, where one that may deviate from the data stands in its place.
-    pub(super) own: Option<Posed>,
+    pub(super) posed_by_user: Option<Posed>,
 }
 
 /// The released map at its noise scale, and why that scale suffices.
@@ -61,16 +61,16 @@ impl<'m> Skeleton<'m> {
                 original: map,
                 posed: Posed::of_model(ask, map)?,
                 certificate: None,
-                own: None,
+                posed_by_user: None,
             });
         };
         let kind = certify::named(word)?;
-        let (own, shape) = match kind.makes_the_query() {
+        let (posed_by_user, shape) = match kind.makes_the_query() {
             true => (None, shape_of(ask, map, None, 1)?),
             false => {
-                let own = Posed::of_model(ask, map)?;
-                let shape = own.shape.clone();
-                (Some(own), shape)
+                let posed_by_user = Posed::of_model(ask, map)?;
+                let shape = posed_by_user.shape.clone();
+                (Some(posed_by_user), shape)
             }
         };
         let certificate = kind.prove(&Site {
@@ -79,7 +79,9 @@ impl<'m> Skeleton<'m> {
             adjacency: stated.adjacency,
             norm: stated.privacy.norm(),
             shape: &shape,
-            posed: own.as_ref().map(|own| (&own.query, &own.rule)),
+            posed: posed_by_user
+                .as_ref()
+                .map(|posed_by_user| (&posed_by_user.query, &posed_by_user.rule)),
             price: *price,
         })?;
         let rewritten = match certificate.rewrite() {
@@ -90,12 +92,18 @@ impl<'m> Skeleton<'m> {
                 Some((solved, posed, rewrite.deviation.is_some()))
             }
         };
-        let (solved, posed, own) = match (rewritten, own) {
-            (Some((solved, posed, deviates)), own) => (solved, posed, own.filter(|_| deviates)),
+        let (solved, posed, posed_by_user) = match (rewritten, posed_by_user) {
+            (Some((solved, posed, deviates)), posed_by_user) => {
+                (solved, posed, posed_by_user.filter(|_| deviates))
+            }
             // What a certificate inspects is what is solved.
-            (None, Some(own)) => match map.affine() {
-                Some(affine) => (Arc::new(affine) as Arc<dyn DataMap + 'm>, own, None),
-                None => (counted, own, None),
+            (None, Some(posed_by_user)) => match map.affine() {
+                Some(affine) => (
+                    Arc::new(affine) as Arc<dyn DataMap + 'm>,
+                    posed_by_user,
+                    None,
+                ),
+                None => (counted, posed_by_user, None),
             },
             (None, None) => {
                 return Err(Error::input(format!(
@@ -108,7 +116,7 @@ impl<'m> Skeleton<'m> {
             original: map,
             posed,
             certificate: Some(certificate),
-            own,
+            posed_by_user,
         })
     }
 

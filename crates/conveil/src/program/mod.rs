@@ -1,5 +1,6 @@
 //! The program min ½x'Px + q'x s.t. b − Ax ∈ K (M1), with named blocks and their stages (M2).
 
+mod blocks;
 mod builder;
 mod cone;
 mod data;
@@ -11,7 +12,9 @@ mod objective;
 mod parameter;
 mod saved;
 mod sparse;
+mod validate;
 
+pub use blocks::{ConstraintBlock, Holds, NewConstraint, NewVariables, Stage, VariableBlock};
 pub use builder::Builder;
 pub(crate) use cone::norm;
 pub use cone::{Against, Cone};
@@ -29,103 +32,7 @@ pub use sparse::{Rows, Sparse};
 use crate::error::{Error, Result};
 use conveil_text::naming::fault_of_text;
 use conveil_text::spelling::quoted;
-use std::collections::HashMap;
 use std::ops::Range;
-
-/// What a variable is, as whoever built the model declares it (M2). Structure cannot tell an epigraph from a purchase, so
-/// it is said and not guessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A real quantity that somebody carries out. It responds to the noise, and it alone may carry the noise of a query.
-    Decision,
-    /// It is decided before the noise: its rows of X are 0. It may stand in a query and carries no noise of it.
-    HereAndNow,
-    /// Only the existence of a value is claimed; it responds freely and may not be queried.
-    Witness,
-    /// It bounds a convex cost from above; it responds freely and may be released by an at-most query only.
-    Epigraph,
-}
-
-impl Stage {
-    /// The word that a spec has for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stage::Decision => "decision",
-            Stage::HereAndNow => "here-and-now",
-            Stage::Witness => "witness",
-            Stage::Epigraph => "epigraph",
-        }
-    }
-}
-
-/// When a constraint holds (M2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// In the chance constraint.
-    WithNoise,
-    /// Whatever the noise: A_block X = 0.
-    Always,
-    /// At x̄ only (an objective's epigraph). Never a zero cone.
-    AtTheMean,
-}
-
-/// A named run of variables.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VariableBlock {
-    name: String,
-    start: usize,
-    len: usize,
-    stage: Stage,
-}
-
-impl VariableBlock {
-    /// The block's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The columns it takes.
-    pub fn range(&self) -> Range<usize> {
-        self.start..self.start + self.len
-    }
-
-    /// Its stage.
-    pub fn stage(&self) -> Stage {
-        self.stage
-    }
-}
-
-/// A named cone constraint.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConstraintBlock {
-    name: String,
-    start: usize,
-    cone: Cone,
-    holds: Holds,
-    rows: Vec<String>,
-}
-
-impl ConstraintBlock {
-    /// The block's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its cone.
-    pub fn cone(&self) -> &Cone {
-        &self.cone
-    }
-
-    /// The rows it takes.
-    pub fn range(&self) -> Range<usize> {
-        self.start..self.start + self.cone.dim()
-    }
-
-    /// When it holds.
-    pub fn holds(&self) -> Holds {
-        self.holds
-    }
-}
 
 /// A convex program in conic form. Built by [`Builder`], [`Program::new`] or from a saved problem; always validated.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,30 +45,6 @@ pub struct Program {
     variables: Vec<VariableBlock>,
     constraints: Vec<ConstraintBlock>,
     frame: Option<Frame>,
-}
-
-/// A variable block to be: name, length and stage.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewVariables {
-    /// Name, unique among the blocks.
-    pub name: String,
-    /// Number of entries, at least 1.
-    pub len: usize,
-    /// Stage.
-    pub stage: Stage,
-}
-
-/// A constraint block to be.
-#[derive(Clone, Debug)]
-pub struct NewConstraint {
-    /// Name, unique among the blocks.
-    pub name: String,
-    /// Cone.
-    pub cone: Cone,
-    /// When it holds.
-    pub holds: Holds,
-    /// Names of its rows; empty for `name[i]`.
-    pub rows: Vec<String>,
 }
 
 impl Program {
@@ -220,127 +103,6 @@ impl Program {
         };
         program.validate(columns, start)?;
         Ok(program)
-    }
-
-    fn validate(&self, columns: usize, rows: usize) -> Result<()> {
-        if columns == 0 {
-            return Err(Error::input("the program has no variables"));
-        }
-        let dims = [
-            ("q", self.q.len(), columns, "variables"),
-            ("P, in rows,", self.p.rows(), columns, "variables"),
-            ("P, in columns,", self.p.columns(), columns, "variables"),
-            ("A, in columns,", self.a.columns(), columns, "variables"),
-            ("b", self.b.len(), rows, "constraint rows"),
-            ("A, in rows,", self.a.rows(), rows, "constraint rows"),
-        ];
-        for (what, found, right, of) in dims {
-            if found != right {
-                return Err(Error::input(format!(
-                    "{what} has {found} entries, but there are {right} {of}"
-                )));
-            }
-        }
-        self.validate_names()?;
-        self.validate_numbers()
-    }
-
-    fn validate_names(&self) -> Result<()> {
-        let mut seen = HashMap::new();
-        for v in &self.variables {
-            check_name("variable", &v.name)?;
-            if seen.insert(v.name.as_str(), ()).is_some() {
-                return Err(Error::input(format!(
-                    "two variables are named `{}`",
-                    v.name
-                )));
-            }
-        }
-        seen.clear();
-        for c in &self.constraints {
-            check_name("constraint", &c.name)?;
-            if seen.insert(c.name.as_str(), ()).is_some() {
-                return Err(Error::input(format!(
-                    "two constraints are named `{}`",
-                    c.name
-                )));
-            }
-            for row in &c.rows {
-                readable("row", row)?;
-            }
-            if !c.rows.is_empty() && c.rows.len() != c.cone.dim() {
-                return Err(Error::input(format!(
-                    "constraint `{}` has {} rows, but {} row names",
-                    c.name,
-                    c.cone.dim(),
-                    c.rows.len()
-                )));
-            }
-            if c.holds == Holds::AtTheMean && matches!(c.cone, Cone::Zero(_)) {
-                return Err(Error::input(format!(
-                    "constraint `{}` is an equality and cannot hold at the mean only",
-                    c.name
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks every number: the part of validation that data can fail.
-    fn validate_numbers(&self) -> Result<()> {
-        for (j, v) in self.q.iter().enumerate() {
-            if !v.is_finite() {
-                return Err(Error::input(format!(
-                    "the cost of `{}` is {v}: it must be a finite number",
-                    self.variable_name(j)
-                )));
-            }
-        }
-        for (i, v) in self.b.iter().enumerate() {
-            if !v.is_finite() || v.abs() >= NO_BOUND {
-                return Err(Error::input(format!(
-                    "the right-hand side of `{}` is {}: it must be a finite number below 1e20 (leave the row out for no bound)",
-                    self.row_name(i),
-                    crate::digits::short(*v, 9)
-                )));
-            }
-        }
-        for (i, j, v) in self.a.entries() {
-            if !v.is_finite() {
-                return Err(Error::input(format!(
-                    "the coefficient of `{}` in `{}` is {v}: it must be a finite number",
-                    self.variable_name(j),
-                    self.row_name(i)
-                )));
-            }
-        }
-        for (i, j, v) in self.p.entries() {
-            let pair = || (self.variable_name(i), self.variable_name(j));
-            if !v.is_finite() {
-                let (x, y) = pair();
-                return Err(Error::input(format!(
-                    "P at (`{x}`, `{y}`) is {v}: it must be a finite number"
-                )));
-            }
-            if i > j {
-                let (x, y) = pair();
-                return Err(Error::input(format!(
-                    "P has an entry below the diagonal at (`{x}`, `{y}`): give the upper triangle only"
-                )));
-            }
-        }
-        if let Some(direction) = definite::indefinite_part(&self.p) {
-            let names: Vec<String> = direction
-                .iter()
-                .take(4)
-                .map(|&j| format!("`{}`", self.variable_name(j)))
-                .collect();
-            return Err(Error::input(format!(
-                "P is not positive semidefinite: the objective is not convex in {}",
-                names.join(", ")
-            )));
-        }
-        Ok(())
     }
 
     /// Its blocks, to build a larger program from.
@@ -619,16 +381,6 @@ impl Program {
 
 /// Clarabel reads larger numbers as "no bound".
 pub(crate) const NO_BOUND: f64 = 1e20;
-
-fn check_name(what: &str, name: &str) -> Result<()> {
-    if name.is_empty() || name.contains(['[', ']']) {
-        return Err(Error::input(format!(
-            "{} cannot name a {what}: names are not empty and hold no brackets",
-            quoted(name)
-        )));
-    }
-    readable(what, name)
-}
 
 /// Refuses a text that would not show on a card as it is written; `what` it is.
 pub(crate) fn readable(what: &str, text: &str) -> Result<()> {

@@ -141,7 +141,7 @@ impl Parameter {
     }
 
     /// Whether its bounds are the only values that it takes.
-    pub fn is_two_valued(&self) -> bool {
+    pub(crate) fn is_two_valued(&self) -> bool {
         self.two_valued
     }
 }

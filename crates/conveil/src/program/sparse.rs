@@ -89,7 +89,7 @@ impl Sparse {
     }
 
     /// Builds the matrix from its compressed columns, checking that they are well formed.
-    pub fn from_columns(
+    pub(crate) fn from_columns(
         rows: usize,
         columns: usize,
         colptr: Vec<usize>,

@@ -94,7 +94,7 @@ impl Risk {
     }
 
     /// Whether the objective is the plain expectation.
-    pub fn is_expectation(&self) -> bool {
+    pub(crate) fn is_expectation(&self) -> bool {
         self.cvar.is_none() && self.limit.is_none() && self.variance.is_empty()
     }
 

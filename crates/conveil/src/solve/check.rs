@@ -82,7 +82,7 @@ impl Residuals {
 
     /// Whether the point is so far out that its small residual proves nothing: a weakly infeasible program has points
     /// of every residual, at a distance that grows as fast.
-    pub fn runs_away(&self) -> bool {
+    pub(crate) fn runs_away(&self) -> bool {
         self.primal / self.primal_scale * self.reach > RUNAWAY
     }
 
