@@ -88,7 +88,7 @@ fn lifted(
         let start = Instant::now();
         let decided = released.at(theta)?;
         let all = start.elapsed().as_secs_f64();
-        let (lift, solve) = decided.seconds;
+        let (lift, solve) = (decided.lift_seconds, decided.solve_seconds);
         size = decided.lifted_size;
         ratios[0].push(lift / solve);
         ratios[1].push((all - solve) / solve);

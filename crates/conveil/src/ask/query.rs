@@ -321,7 +321,7 @@ fn refuse_steep(map: &dyn DataMap, t: usize, slope: &[(usize, f64)]) -> Result<(
     for block in program.constraints() {
         for i in block.range() {
             let row = by_rows.row(i);
-            let Some(&(_, own)) = row.iter().find(|e| e.0 == t) else {
+            let Some(&(_, weight)) = row.iter().find(|e| e.0 == t) else {
                 continue;
             };
             let is_open = |e: &(usize, f64)| {
@@ -333,9 +333,9 @@ fn refuse_steep(map: &dyn DataMap, t: usize, slope: &[(usize, f64)]) -> Result<(
                 return Ok(());
             }
             // a'x − t·|own| ≤ b bounds t from below; the other way round it is a cap.
-            for &(j, a) in row.iter().filter(|e| e.0 != t && own < 0.0) {
+            for &(j, a) in row.iter().filter(|e| e.0 != t && weight < 0.0) {
                 let (low, high) = range.entry(j).or_default();
-                (*low, *high) = (low.min(a / -own), high.max(a / -own));
+                (*low, *high) = (low.min(a / -weight), high.max(a / -weight));
             }
         }
     }

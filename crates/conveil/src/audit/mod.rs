@@ -210,8 +210,8 @@ impl Audit {
         if self.climbs > 0 {
             let norm = claim.privacy.norm();
             let model = plan.model();
-            let budget = (self.solves, self.seed);
-            let mut search = Search::new(model, map, field, norm, budget, batch);
+            let (budget, seed) = (self.solves, self.seed);
+            let mut search = Search::new(model, map, field, norm, budget, seed, batch);
             worst.found = search.run(starts)?;
             worst.solves = search.solves;
             worst.failures = search.failures;

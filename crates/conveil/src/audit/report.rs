@@ -197,7 +197,7 @@ pub(super) fn collect(
     let witness = worst
         .found
         .zip(worst.loss)
-        .map(|(found, loss)| Witness::new(plan, source.clone(), found.how, found.pair, loss));
+        .map(|(found, loss)| Witness::new(plan, source.clone(), found, loss));
     Ok(AuditReport {
         private: true,
         verdict,

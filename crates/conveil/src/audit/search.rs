@@ -61,7 +61,8 @@ impl<'a> Search<'a> {
         map: &'a Map<'a>,
         field: &'a Field,
         norm: Norm,
-        (budget, seed): (usize, u64),
+        budget: usize,
+        seed: u64,
         batch: &'a Batch<'a>,
     ) -> Self {
         Search {

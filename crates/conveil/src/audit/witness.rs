@@ -1,6 +1,7 @@
 //! A pair of datasets that shows how large the privacy loss is, in a file that can be replayed.
 
 use super::loss::{Claim, PairLoss, Point, released_map};
+use super::search::Found;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
@@ -51,13 +52,8 @@ pub struct Witness {
 }
 
 impl Witness {
-    pub(super) fn new(
-        plan: &Plan<'_>,
-        source: String,
-        found_by: String,
-        (first, second): (Vec<f64>, Vec<f64>),
-        loss: PairLoss,
-    ) -> Self {
+    pub(super) fn new(plan: &Plan<'_>, source: String, found: Found, loss: PairLoss) -> Self {
+        let (first, second) = found.pair;
         let released = plan.released();
         let privacy = plan.guarantee().privacy();
         let template = released.map().template();
@@ -66,7 +62,7 @@ impl Witness {
             version: VERSION,
             private: true,
             source,
-            found_by,
+            found_by: found.how,
             parameters: names(plan),
             released: released.query().labels().to_vec(),
             program: (template.columns(), template.rows()),

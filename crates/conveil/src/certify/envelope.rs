@@ -91,7 +91,7 @@ pub struct Deviation {
     /// π in the unit of the answer, which may be a multiple of the value.
     price: f64,
     /// Variables of the user's own program.
-    own: usize,
+    users_columns: usize,
     /// Variables of the program with θ̃.
     columns: usize,
     /// Widths of the public bounds.
@@ -112,7 +112,7 @@ impl Deviation {
 
     /// θ̃ in a decision of the program with θ̃.
     pub(crate) fn corrected<'x>(&self, x: &'x [f64]) -> &'x [f64] {
-        &x[self.own..self.own + self.widths.len()]
+        &x[self.users_columns..self.users_columns + self.widths.len()]
     }
 
     /// A decision of the user's own program at θ, as one of the program with θ̃ = θ.
@@ -125,7 +125,7 @@ impl Deviation {
 
     /// What is known of an optimal correction.
     fn known(&self) -> Vec<Limits> {
-        let first = self.own + self.widths.len();
+        let first = self.users_columns + self.widths.len();
         let up_to = |i: usize, high: f64| Limits {
             column: first + i,
             low: 0.0,
@@ -237,7 +237,7 @@ impl Envelope {
             deviation: Deviation {
                 norm,
                 price: factor * price,
-                own: base.columns(),
+                users_columns: base.columns(),
                 columns: map.template().columns(),
                 widths,
             },
@@ -334,25 +334,25 @@ fn deviating(
         // θ̃ ≤ high, −θ̃ ≤ −low.
         triplets.push((m + i, theta + i, 1.0));
         triplets.push((m + p + i, theta + i, -1.0));
-        let own = m + 2 * p;
+        let first_new = m + 2 * p;
         let places = match norm {
             Norm::L1 => {
                 // t − (θ̃ − θ) ≥ 0 and t + (θ̃ − θ) ≥ 0.
                 triplets.extend([
-                    (own + i, theta + i, 1.0),
-                    (own + i, t + i, -1.0),
-                    (own + p + i, theta + i, -1.0),
-                    (own + p + i, t + i, -1.0),
+                    (first_new + i, theta + i, 1.0),
+                    (first_new + i, t + i, -1.0),
+                    (first_new + p + i, theta + i, -1.0),
+                    (first_new + p + i, t + i, -1.0),
                 ]);
                 vec![
-                    Location::new(Place::B(own + i), 1.0),
-                    Location::new(Place::B(own + p + i), -1.0),
+                    Location::new(Place::B(first_new + i), 1.0),
+                    Location::new(Place::B(first_new + p + i), -1.0),
                 ]
             }
             Norm::L2 => {
                 // (t, θ − θ̃) in the cone.
-                triplets.push((own + 1 + i, theta + i, 1.0));
-                vec![Location::new(Place::B(own + 1 + i), 1.0)]
+                triplets.push((first_new + 1 + i, theta + i, 1.0));
+                vec![Location::new(Place::B(first_new + 1 + i), 1.0)]
             }
         };
         parameters.push(parameter.moved_to(places));

@@ -320,8 +320,8 @@ impl Losses {
                 let triangle: f64 = sizes.iter().map(|&(k, s)| s * units[k]).sum();
                 let all: Vec<f64> = sizes.iter().map(|s| s.1).collect();
                 let growth = triangle.min(crate::program::norm(&all) / weakest);
-                let own = rise.entry(j).or_insert(0.0);
-                *own = own.max(growth / c);
+                let largest = rise.entry(j).or_insert(0.0);
+                *largest = largest.max(growth / c);
             }
             let mut constant = 0.0;
             for (&j, rise) in &rise {

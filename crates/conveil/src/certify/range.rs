@@ -165,10 +165,10 @@ fn public_limits(affine: &AffineMap) -> Vec<Limits> {
             continue;
         };
         let limit = program.b()[row] / a;
-        let own = &mut limits[j];
+        let of_column = &mut limits[j];
         match a > 0.0 {
-            true => own.high = own.high.min(limit),
-            false => own.low = own.low.max(limit),
+            true => of_column.high = of_column.high.min(limit),
+            false => of_column.low = of_column.low.max(limit),
         }
     }
     limits

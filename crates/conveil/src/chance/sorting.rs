@@ -68,10 +68,10 @@ pub(super) fn sort_rows(
             sorted.noise_free.push(NoiseFree { block: index, rows });
             continue;
         }
-        let own = asked.blocks.iter().find(|c| c.block == block.name());
-        let choice = own.and_then(|c| c.method).unwrap_or(asked.method);
-        let weight = own.and_then(|c| c.weight).unwrap_or(1.0);
-        let eta = own.and_then(|c| c.eta.as_ref());
+        let chosen = asked.blocks.iter().find(|c| c.block == block.name());
+        let choice = chosen.and_then(|c| c.method).unwrap_or(asked.method);
+        let weight = chosen.and_then(|c| c.weight).unwrap_or(1.0);
+        let eta = chosen.and_then(|c| c.eta.as_ref());
         let etas = eta.map(|eta| eta.of_rows(rows.len()));
         let met = NoisyRows {
             law,

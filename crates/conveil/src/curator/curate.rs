@@ -2,6 +2,7 @@
 
 use super::clipped;
 use super::empirical::Measured;
+use super::report::Measurements;
 use super::{Clipped, CuratorReport, Empirical};
 use crate::error::{Error, Result};
 use crate::plan::{Decided, Plan, ReleasedMap};
@@ -84,7 +85,7 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     };
     let empirical = measured(&decided.program, decided, 0x0E0A)?;
     // Only an envelope's decision is another one in the user's own variables: a million records are not copied for it.
-    let own = match released.plain() {
+    let users = match released.plain() {
         None => Cow::Borrowed(decided),
         Some(_) => Cow::Owned(released.in_users_variables(decided.clone(), theta)?),
     };
@@ -101,10 +102,10 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     };
     let at_the_data = match &themselves {
         None => None,
-        Some(program) if misses_what_no_noise_moves(program, &own, released) => {
+        Some(program) if misses_what_no_noise_moves(program, &users, released) => {
             Some(Empirical::Exact { probability: 1.0 })
         }
-        Some(program) => Some(measured(program, &own, 0x0E0B)?),
+        Some(program) => Some(measured(program, &users, 0x0E0B)?),
     };
     let optimum_at_the_data = match &themselves {
         None => None,
@@ -114,15 +115,18 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
             Err(_) => None,
         },
     };
-    let seconds = (optimum_seconds, start.elapsed().as_secs_f64());
+    let measuring_seconds = start.elapsed().as_secs_f64();
     let objective_constant = plan
         .model()
         .objective_constant(&plan.model().clipped(theta)?);
-    let objectives = (
-        own.objective + objective_constant,
-        optimum.objective + objective_constant,
-    );
-    let mut report = CuratorReport::new(plan, &own, objectives, empirical, seconds);
+    let measured = Measurements {
+        objective: users.objective + objective_constant,
+        optimum: optimum.objective + objective_constant,
+        empirical,
+        optimum_seconds,
+        measuring_seconds,
+    };
+    let mut report = CuratorReport::new(plan, &users, measured);
     report.clipped = clipped;
     report.infeasible_at_the_data = at_the_data;
     report.optimum_at_the_data = optimum_at_the_data;

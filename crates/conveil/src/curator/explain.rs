@@ -11,6 +11,7 @@ use crate::solve::Infeasibility;
 use serde::Serialize;
 use std::cell::Cell;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// The edge of feasibility in one number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -155,7 +156,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     let is_certified = stated.sensitivity.is_certificate();
     if declared.is_some() || is_certified {
         let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta, mode);
-        let found = edge(epsilon, feasible, (1e-9, 1e9), true, &fits)?;
+        let found = edge(epsilon, feasible, 1e-9..=1e9, true, &fits)?;
         thresholds.push(found.threshold("ε", epsilon, true, &note));
     }
     let follows_alpha = is_certified || matches!(declared, Some(Bound::PerAlpha(_)));
@@ -163,7 +164,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         && follows_alpha
     {
         let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta, mode);
-        let found = edge(alpha, feasible, (1e-12, 1e12), false, &fits)?;
+        let found = edge(alpha, feasible, 1e-12..=1e12, false, &fits)?;
         thresholds.push(found.threshold("α", alpha, false, &note));
     }
     // The scale is fixed while η moves, so that one thing changes at a time; a certificate's does not depend on η.
@@ -178,7 +179,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     };
     let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta, mode);
     let eta = ask.feasibility.eta;
-    let found = edge(eta, feasible, (1e-12, 0.499_999), true, &fits_eta)?;
+    let found = edge(eta, feasible, 1e-12..=0.499_999, true, &fits_eta)?;
     thresholds.push(found.threshold("η", eta, true, &note));
     if !is_certified {
         let fits_scale = |factor: f64| {
@@ -188,7 +189,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             });
             fits(map, larger, theta, mode)
         };
-        let mut found = edge(1.0, feasible, (1e-9, 1e9), false, &fits_scale)?;
+        let mut found = edge(1.0, feasible, 1e-9..=1e9, false, &fits_scale)?;
         found.last = found.last.map(|factor| factor * delta);
         thresholds.push(found.threshold("sensitivity", delta, false, &note));
     }
@@ -264,7 +265,7 @@ impl Edge {
 fn edge(
     now: f64,
     feasible_now: bool,
-    range: (f64, f64),
+    range: RangeInclusive<f64>,
     feasible_above: bool,
     fits: &dyn Fn(f64) -> Result<Tried>,
 ) -> Result<Edge> {
@@ -287,7 +288,7 @@ fn edge(
 fn walk(
     now: f64,
     feasible_now: bool,
-    (lowest, highest): (f64, f64),
+    range: RangeInclusive<f64>,
     feasible_above: bool,
     fits: &dyn Fn(f64) -> Result<Tried>,
 ) -> Result<(Option<f64>, bool)> {
@@ -303,7 +304,7 @@ fn walk(
         } else {
             value * factor
         };
-        let mut next = far.clamp(lowest, highest);
+        let mut next = far.clamp(*range.start(), *range.end());
         if next == value {
             // The range ends: feasible (or not) all the way.
             return Ok(ended(value));
@@ -425,7 +426,7 @@ mod tests {
     use super::*;
 
     fn found(feasible_now: bool, fits: impl Fn(f64) -> Tried) -> Threshold {
-        let edge = edge(1.0, feasible_now, (1e-9, 1e9), true, &|v| Ok(fits(v))).unwrap();
+        let edge = edge(1.0, feasible_now, 1e-9..=1e9, true, &|v| Ok(fits(v))).unwrap();
         edge.threshold("ε", 1.0, true, &None)
     }
 

@@ -70,8 +70,8 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
     if parts.q && is_cost {
         return Ok(Fit::PrivateCost);
     }
-    let own = plan.released().plain().unwrap_or(plan.released());
-    let (program, rule) = (own.map().template(), own.rule());
+    let users = plan.released().plain().unwrap_or(plan.released());
+    let (program, rule) = (users.map().template(), users.rule());
     let meets_noise = |b: &&crate::program::ConstraintBlock| {
         let by_rows = program.a().by_rows();
         b.holds() == Holds::WithNoise
@@ -88,7 +88,7 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
         Split::Optimise => Split::Symmetric,
         stated => stated,
     };
-    let kinds = own.design().kinds();
+    let kinds = users.design().kinds();
     let mass_box = Choice::MASS_BOX.kind().map(Kind::scope);
     // On linear rows the kinds that share the event of the mass box are the mass box.
     let is_mass_box = |kind: &dyn Kind| Some(kind.scope()) == mass_box;
@@ -106,8 +106,8 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
         }
     };
     let asked = Feasibility::eta(asked.eta).method(choice).split(split);
-    let design = Design::new(program, rule, own.noise(), &asked)?;
-    let scale = own.law().scale();
+    let design = Design::new(program, rule, users.noise(), &asked)?;
+    let scale = users.law().scale();
     let found = |fits, largest_scale| Fit::Public {
         fits,
         scale,
@@ -120,11 +120,11 @@ pub fn fit(plan: &Plan<'_>) -> Result<Fit> {
         return Ok(found(true, None));
     };
     let scaled = Scaled::new(program, rule, set).finish();
-    Ok(match solve::solve(&scaled, own.settings()) {
+    Ok(match solve::solve(&scaled, users.settings()) {
         Outcome::Infeasible(_) => Fit::Empty,
         Outcome::Unbounded(_) => found(true, None),
         outcome => {
-            let solution = outcome.into_solution(&scaled, own.settings().tolerance())?;
+            let solution = outcome.into_solution(&scaled, users.settings().tolerance())?;
             let factor = -solution.objective;
             found(factor >= 1.0 - SLIP, Some(factor.max(0.0) * scale))
         }
@@ -239,9 +239,9 @@ impl<'a> Scaled<'a> {
         cones.push(Cone::Nonnegative(self.inequalities.len()));
         let mut rows = self.equalities;
         rows.extend(self.inequalities);
-        for (cone, own) in self.others {
+        for (cone, block) in self.others {
             cones.push(cone);
-            rows.extend(own);
+            rows.extend(block);
         }
         let mut triplets = Vec::new();
         let mut b = Vec::new();

@@ -75,14 +75,25 @@ pub struct CuratorReport {
     pub warnings: Vec<String>,
 }
 
+/// What is measured of a decision beside what is decided.
+pub(super) struct Measurements {
+    pub(super) objective: f64,
+    /// The optimum without noise.
+    pub(super) optimum: f64,
+    pub(super) empirical: Empirical,
+    pub(super) optimum_seconds: f64,
+    pub(super) measuring_seconds: f64,
+}
+
 impl CuratorReport {
-    pub(super) fn new(
-        plan: &Plan<'_>,
-        decided: &Decided,
-        (objective, optimum): (f64, f64),
-        empirical: Empirical,
-        seconds: (f64, f64),
-    ) -> Self {
+    pub(super) fn new(plan: &Plan<'_>, decided: &Decided, measured: Measurements) -> Self {
+        let Measurements {
+            objective,
+            optimum,
+            empirical,
+            optimum_seconds,
+            measuring_seconds,
+        } = measured;
         let program = &decided.program;
         let named = |values: &[f64]| -> Vec<(String, f64)> {
             values
@@ -136,7 +147,12 @@ impl CuratorReport {
             is_on_equalities: decided.is_on_equalities,
             check: decided.residuals,
             lifted_size: decided.lifted_size,
-            seconds: [decided.seconds.0, decided.seconds.1, seconds.0, seconds.1],
+            seconds: [
+                decided.lift_seconds,
+                decided.solve_seconds,
+                optimum_seconds,
+                measuring_seconds,
+            ],
             guarantee: plan.guarantee().to_string(),
             warnings: plan.warnings().to_vec(),
         }

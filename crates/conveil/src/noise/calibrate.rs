@@ -120,7 +120,7 @@ pub(crate) fn truncated_bound(scale: f64, eps: f64, delta: f64) -> Result<f64, N
 
 /// ε > 0 and finite.
 fn privacy_loss(eps: f64) -> Result<f64, NoiseError> {
-    strictly_between("privacy loss ε", eps, (0.0, f64::INFINITY), "(0, ∞)")
+    strictly_between("privacy loss ε", eps, 0.0..f64::INFINITY, "(0, ∞)")
 }
 
 /// The share of δ that is left when room is made for the rounding of the curve (measured 2e-13).

@@ -1,6 +1,7 @@
 //! What can go wrong when noise is described or asked about.
 
 use crate::digits::short;
+use std::ops::Range;
 use thiserror::Error;
 
 /// A request about noise that has no answer, with what was found and what would be right.
@@ -73,14 +74,14 @@ pub enum NoiseError {
     },
 }
 
-/// `found`, if it lies strictly between `low` and `high` (which also refuses NaN).
+/// `found`, if it lies strictly within (which also refuses NaN).
 pub(super) fn strictly_between(
     what: &'static str,
     found: f64,
-    (low, high): (f64, f64),
+    within: Range<f64>,
     range: &'static str,
 ) -> Result<f64, NoiseError> {
-    if low < found && found < high {
+    if within.start < found && found < within.end {
         Ok(found)
     } else {
         Err(NoiseError::OutOfRange { what, found, range })
@@ -89,12 +90,12 @@ pub(super) fn strictly_between(
 
 /// A probability strictly inside (0, 1).
 pub(super) fn open_probability(what: &'static str, found: f64) -> Result<f64, NoiseError> {
-    strictly_between(what, found, (0.0, 1.0), "(0, 1)")
+    strictly_between(what, found, 0.0..1.0, "(0, 1)")
 }
 
 /// A tail share strictly inside (0, 1/2): M5d and M5e.
 pub(super) fn tail_share(found: f64) -> Result<f64, NoiseError> {
-    strictly_between("tail share η", found, (0.0, 0.5), "(0, 1/2)")
+    strictly_between("tail share η", found, 0.0..0.5, "(0, 1/2)")
 }
 
 /// A length (scale, sensitivity, bound) whose square is still an ordinary number.

@@ -101,7 +101,7 @@ impl Law {
 
     /// The law of `factor`·ζ: scale and bound multiplied.
     pub fn scaled(&self, factor: f64) -> Result<Self, NoiseError> {
-        let positive = (0.0, f64::INFINITY);
+        let positive = 0.0..f64::INFINITY;
         let factor = strictly_between("scaling factor", factor, positive, "(0, ∞)")?;
         match self {
             Law::Laplace(law) => Law::laplace(factor * law.scale()),
@@ -174,7 +174,7 @@ impl Law {
         if q == 1.0 {
             return Ok(0.0);
         }
-        let q = strictly_between("tail share q", q, (0.0, 1.0), "(0, 1]")?;
+        let q = strictly_between("tail share q", q, 0.0..1.0, "(0, 1]")?;
         let kappa = if q > 0.5 {
             // The mean is 0 and the law symmetric, so ∫ over the upper q equals ∫ over the
             // upper 1−q (M6: the branch q > ½).

@@ -210,7 +210,7 @@ impl ReleasedMap<'_> {
         if let Some(local) = &self.local {
             let answer = local.decide(&program, &self.noise, &self.settings)?;
             return Ok(PublicSolves {
-                error: answer.error,
+                error: answer.error.unwrap_or(f64::INFINITY),
                 size: answer.objective.abs(),
                 limits: 0.0,
             });

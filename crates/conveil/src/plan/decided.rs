@@ -63,8 +63,10 @@ pub struct Decided {
     pub split: usize,
     /// Variables and rows of the lifted program.
     pub lifted_size: (usize, usize),
-    /// Seconds to lift and to solve.
-    pub seconds: (f64, f64),
+    /// Seconds to lift.
+    pub lift_seconds: f64,
+    /// Seconds to solve.
+    pub solve_seconds: f64,
     /// How far the solve is proven to be from the optimum, where a certificate counts on it.
     pub proven_error: Option<f64>,
     /// Whether x̄ and X meet their equations to rounding.

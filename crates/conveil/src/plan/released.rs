@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
 use crate::program::{DataMap, Program};
 use crate::proof::{Limits, Precision, meets_the_equalities};
-use crate::rewrite::{LocalAnswer, LocalRecourse};
+use crate::rewrite::{LocalRecourse, Solved};
 use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
 use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
@@ -304,11 +304,13 @@ impl<'m> ReleasedMap<'m> {
         let start = Instant::now();
         if let Some(local) = &self.local {
             // The whole road in closed form.
-            let answer = local.decide(program, &self.noise, &self.settings)?;
-            let error = self.precision.is_some().then_some(answer.error);
-            self.require(error)?;
-            let seconds = (0.0, start.elapsed().as_secs_f64());
-            return Ok(self.decide_locally(program, answer, split, error, seconds));
+            let mut solved = local.decide(program, &self.noise, &self.settings)?;
+            solved.error = solved.error.filter(|_| self.precision.is_some());
+            self.require(solved.error)?;
+            return Ok(Decided {
+                solve_seconds: start.elapsed().as_secs_f64(),
+                ..self.decided(program, solved, split)
+            });
         }
         let lifted = self.lifted(program, split)?;
         let lift_seconds = start.elapsed().as_secs_f64();
@@ -318,8 +320,14 @@ impl<'m> ReleasedMap<'m> {
         let solution = self.on_the_limits(&lifted, solution)?;
         let error = proven.map(|proven| proven.error);
         self.require(error)?;
-        let seconds = (lift_seconds, start.elapsed().as_secs_f64() - lift_seconds);
-        self.decide(program, &lifted, &solution, split, error, seconds)
+        let solve_seconds = start.elapsed().as_secs_f64() - lift_seconds;
+        let solved = self.solved(program, &lifted, &solution, error)?;
+        Ok(Decided {
+            lift_seconds,
+            solve_seconds,
+            is_on_equalities: meets_the_equalities(&lifted, &solution.x),
+            ..self.decided(program, solved, split)
+        })
     }
 
     /// The lifted conic program at a dataset and split: x̄ and the free entries of X, bound by the rule, the chance
@@ -360,15 +368,14 @@ impl<'m> ReleasedMap<'m> {
         self.at_split(&self.map.at(theta)?, other.split, aim)
     }
 
-    fn decide(
+    /// A lifted solution in the program's own variables and rows.
+    fn solved(
         &self,
         program: &Program,
         lifted: &Lifted,
         solution: &Solution,
-        split: usize,
-        proven_error: Option<f64>,
-        seconds: (f64, f64),
-    ) -> Result<Decided> {
+        error: Option<f64>,
+    ) -> Result<Solved> {
         let n = program.columns();
         let rule = self.posed.rule.at(program)?;
         let k = rule.noises();
@@ -387,50 +394,35 @@ impl<'m> ReleasedMap<'m> {
                 prices[*row] += z;
             }
         }
-        let mean = solution.x[..n].to_vec();
-        Ok(Decided {
-            answer: self.query().apply(&mean),
-            program: program.clone(),
-            mean,
-            recourse: Recourse {
-                noises: k,
-                rows: recourse,
-            },
+        Ok(Solved {
+            mean: solution.x[..n].to_vec(),
+            recourse,
+            prices,
             objective: solution.objective,
             residuals: solution.residuals,
-            prices,
-            split,
-            lifted_size: (lifted.program().columns(), lifted.program().rows()),
-            seconds,
-            proven_error,
-            is_on_equalities: meets_the_equalities(lifted, &solution.x),
-            correction: None,
+            error,
+            size: (lifted.program().columns(), lifted.program().rows()),
         })
     }
 
-    fn decide_locally(
-        &self,
-        program: &Program,
-        answer: LocalAnswer,
-        split: usize,
-        proven_error: Option<f64>,
-        seconds: (f64, f64),
-    ) -> Decided {
+    /// The one place where a solve becomes an answer.
+    fn decided(&self, program: &Program, solved: Solved, split: usize) -> Decided {
         Decided {
-            answer: self.query().apply(&answer.mean),
+            answer: self.query().apply(&solved.mean),
             program: program.clone(),
-            mean: answer.mean,
+            mean: solved.mean,
             recourse: Recourse {
                 noises: self.rule().noises(),
-                rows: answer.recourse,
+                rows: solved.recourse,
             },
-            objective: answer.objective,
-            residuals: answer.residuals,
-            prices: answer.prices,
+            objective: solved.objective,
+            residuals: solved.residuals,
+            prices: solved.prices,
             split,
-            lifted_size: answer.size,
-            seconds,
-            proven_error,
+            lifted_size: solved.size,
+            lift_seconds: 0.0,
+            solve_seconds: 0.0,
+            proven_error: solved.error,
             is_on_equalities: true,
             correction: None,
         }

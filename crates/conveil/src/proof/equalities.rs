@@ -54,7 +54,7 @@ pub(crate) fn on_the_equalities(
     let mut x = solution.x.clone();
     let mut left = before;
     for _ in 0..ROUNDS {
-        let steps = conjugate_gradient(&|y| forward(&back(y)), (&sizes, floor), gap(&x));
+        let steps = conjugate_gradient(&|y| forward(&back(y)), &sizes, floor, gap(&x));
         let correction = back(&steps);
         let moved: Vec<f64> = x.iter().zip(&correction).map(|(x, c)| x + c).collect();
         let rest = largest(&gap(&moved));
@@ -127,7 +127,8 @@ fn largest(v: &[f64]) -> f64 {
 /// is left is at the floor of rounding.
 fn conjugate_gradient(
     m: &dyn Fn(&[f64]) -> Vec<f64>,
-    (diagonal, floor): (&[f64], f64),
+    diagonal: &[f64],
+    floor: f64,
     r: Vec<f64>,
 ) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

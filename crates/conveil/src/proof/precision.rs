@@ -126,11 +126,11 @@ impl Precision {
         let error = match &self.measure {
             Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
             Measure::Curved(curvature) => {
-                let own: Vec<f64> = curvature.columns.iter().map(|&j| residual[j]).collect();
+                let curved: Vec<f64> = curvature.columns.iter().map(|&j| residual[j]).collect();
                 let lost: Vec<f64> = (curvature.columns.iter())
                     .map(|&j| rounding.residual[j])
                     .collect();
-                let r = crate::program::norm(&curvature.half_inverse(&own))
+                let r = crate::program::norm(&curvature.half_inverse(&curved))
                     + curvature.inverse_size() * crate::program::norm(&lost);
                 let rest = (0..x.len()).filter(|&j| curvature.place(j).is_none());
                 let gap = gap + rest.map(loose).sum::<f64>();
@@ -179,7 +179,7 @@ impl Precision {
         }
         for j in open {
             // Earlier repairs may have moved this residual too.
-            let own: f64 = curved[j]
+            let left: f64 = curved[j]
                 + program.q()[j]
                 + program.a().column(j).map(|(i, v)| v * z[i]).sum::<f64>();
             let mut rows: Vec<(usize, f64)> = program
@@ -190,9 +190,9 @@ impl Precision {
             rows.sort_by_key(|&(i, _)| by_rows.row(i).len());
             let fits = rows
                 .iter()
-                .find(|&&(i, v)| kind[i] == Some(true) || z[i] - own / v >= 0.0);
+                .find(|&&(i, v)| kind[i] == Some(true) || z[i] - left / v >= 0.0);
             if let Some(&(i, v)) = fits {
-                z[i] -= own / v;
+                z[i] -= left / v;
                 absorbed[j] = true;
             }
         }

@@ -27,21 +27,21 @@ pub(crate) struct LocalRecourse {
     noises: usize,
 }
 
-/// What the hinges give back. Private.
-pub(crate) struct LocalAnswer {
+/// What a solve says of the program, lifted or in closed form. Private.
+pub(crate) struct Solved {
     /// x̄ of the program.
     pub(crate) mean: Vec<f64>,
     /// Rows of X.
     pub(crate) recourse: Vec<Vec<(usize, f64)>>,
     /// Multipliers by row of the program.
     pub(crate) prices: Vec<f64>,
-    /// The expected objective.
+    /// The minimised objective.
     pub(crate) objective: f64,
-    /// The check against the cone program.
+    /// Our check, against the cone program.
     pub(crate) residuals: Residuals,
-    /// A bound on ‖w̄ − w*‖ in P.
-    pub(crate) error: f64,
-    /// Hinges and rows.
+    /// How far it is proven to be from the optimum, if it is.
+    pub(crate) error: Option<f64>,
+    /// Variables and rows of what was solved.
     pub(crate) size: (usize, usize),
 }
 
@@ -134,7 +134,7 @@ impl LocalRecourse {
         program: &Program,
         noise: &LatticeLaw,
         settings: &Settings,
-    ) -> Result<LocalAnswer> {
+    ) -> Result<Solved> {
         let records = self.records(program, noise)?;
         let found = self.solve(program, &records, settings)?;
         let answer = self.back(program, &records, &found, noise.law().variance());
@@ -151,9 +151,9 @@ impl LocalRecourse {
         let k = self.noises;
         let columns = self.form.columns(program);
         let mut noise = vec![0.0; k * self.form.losses.len()];
-        for (own, carried) in (columns.chunks_exact(self.form.losses.len())).zip(&self.carried) {
+        for (column, carried) in (columns.chunks_exact(self.form.losses.len())).zip(&self.carried) {
             for &(i, x) in carried {
-                for (v, r) in noise.chunks_exact_mut(k).zip(own) {
+                for (v, r) in noise.chunks_exact_mut(k).zip(column) {
                     v[i] -= r * x;
                 }
             }
@@ -208,13 +208,7 @@ impl LocalRecourse {
     }
 
     /// The point and its multipliers in the cone program, with its residuals there.
-    fn back(
-        &self,
-        program: &Program,
-        records: &Records,
-        found: &Found,
-        variance: f64,
-    ) -> LocalAnswer {
+    fn back(&self, program: &Program, records: &Records, found: &Found, variance: f64) -> Solved {
         let (d, k) = (self.form.weights.len(), self.noises);
         let mut mean = vec![0.0; program.columns()];
         let mut recourse = vec![Vec::new(); program.columns()];
@@ -248,7 +242,16 @@ impl LocalRecourse {
             let (first, second) = found.alpha[i];
             prices[loss.row] = first + second;
             prices[loss.sign] = cost - first - second;
-            check.loss(b, cost, margin, slack, kappa, share, (first, second));
+            check.loss(&CheckedLoss {
+                b,
+                cost,
+                margin,
+                slack,
+                kappa,
+                share,
+                first,
+                second,
+            });
             check.sizes(coefficients[i], v, b, kappa, share);
         }
         let residuals = check.finish(program, &mean, &prices, &self.form.weights);
@@ -262,14 +265,14 @@ impl LocalRecourse {
                 .sum();
             constant += if i == j { 0.5 } else { 1.0 } * variance * p * inner;
         }
-        LocalAnswer {
+        Solved {
             objective: program.objective(&mean) + constant,
             mean,
             recourse,
             prices,
             residuals,
             // M7: ‖w̄ − w*‖ in P from the gap alone.
-            error: found.square.sqrt(),
+            error: Some(found.square.sqrt()),
             size: (d + 2 * self.form.losses.len(), 4 * self.form.losses.len()),
         }
     }
@@ -318,6 +321,18 @@ struct ConeCheck {
     size: f64,
 }
 
+/// One loss in the cone program: its row, its noise, and the multipliers of its two hinges.
+struct CheckedLoss {
+    b: f64,
+    cost: f64,
+    margin: f64,
+    slack: f64,
+    kappa: f64,
+    share: f64,
+    first: f64,
+    second: f64,
+}
+
 impl ConeCheck {
     fn new(program: &Program) -> Self {
         let largest = program.b().iter().fold(0.0f64, |m, b| m.max(b.abs()));
@@ -331,17 +346,17 @@ impl ConeCheck {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn loss(
-        &mut self,
-        b: f64,
-        cost: f64,
-        margin: f64,
-        slack: f64,
-        kappa: f64,
-        share: f64,
-        (first, second): (f64, f64),
-    ) {
+    fn loss(&mut self, loss: &CheckedLoss) {
+        let &CheckedLoss {
+            b,
+            cost,
+            margin,
+            slack,
+            kappa,
+            share,
+            first,
+            second,
+        } = loss;
         let head = kappa * (1.0 - share) - (margin + slack);
         let sign = kappa * share - slack;
         self.primal = self.primal.max(head).max(sign);
@@ -454,7 +469,7 @@ mod tests {
     /// The point and its multipliers, assembled for the cone program.
     fn assembled(
         local: &LocalRecourse,
-        answer: &LocalAnswer,
+        answer: &Solved,
         records: &Records,
         found: &Found,
     ) -> (Vec<f64>, Vec<f64>) {
@@ -506,21 +521,27 @@ mod tests {
                 let answer = local.back(&program, &records, &found, plan.law().variance());
                 let (x, z) = assembled(&local, &answer, &records, &found);
                 let whole = Residuals::of(lifted.program(), &x, &z);
-                let own = answer.residuals;
+                let found = answer.residuals;
                 let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
-                assert!(close(own.primal, whole.primal), "{own:?} {whole:?}");
-                assert!(close(own.dual, whole.dual), "{own:?} {whole:?}");
-                assert!(close(own.gap, whole.gap), "{own:?} {whole:?}");
+                assert!(close(found.primal, whole.primal), "{found:?} {whole:?}");
+                assert!(close(found.dual, whole.dual), "{found:?} {whole:?}");
+                assert!(close(found.gap, whole.gap), "{found:?} {whole:?}");
                 assert!(
-                    close(own.primal_scale, whole.primal_scale),
-                    "{own:?} {whole:?}"
+                    close(found.primal_scale, whole.primal_scale),
+                    "{found:?} {whole:?}"
                 );
-                assert!(close(own.dual_scale, whole.dual_scale), "{own:?} {whole:?}");
-                assert!(close(own.gap_scale, whole.gap_scale), "{own:?} {whole:?}");
-                assert!(close(own.reach, whole.reach), "{own:?} {whole:?}");
+                assert!(
+                    close(found.dual_scale, whole.dual_scale),
+                    "{found:?} {whole:?}"
+                );
+                assert!(
+                    close(found.gap_scale, whole.gap_scale),
+                    "{found:?} {whole:?}"
+                );
+                assert!(close(found.reach, whole.reach), "{found:?} {whole:?}");
                 let objective = lifted.program().objective(&x);
                 assert!(close(answer.objective, objective));
-                assert_eq!(own.pass(1e-7), !spoilt, "{own}");
+                assert_eq!(found.pass(1e-7), !spoilt, "{found}");
             }
         }
     }

@@ -4,4 +4,4 @@ mod endpoints;
 mod local;
 
 pub(crate) use endpoints::Endpoints;
-pub(crate) use local::{LocalAnswer, LocalRecourse};
+pub(crate) use local::{LocalRecourse, Solved};

@@ -182,14 +182,14 @@ impl Elimination {
             while let Some(term) = mine.next_if(|t| t.0 < j) {
                 merged.push(term);
             }
-            let own = mine.next_if(|t| t.0 == j);
-            let entry = own.map_or(0.0, |t| t.1) - factor * v;
+            let entry_here = mine.next_if(|t| t.0 == j);
+            let entry = entry_here.map_or(0.0, |t| t.1) - factor * v;
             if j == column || entry.abs() <= zero {
-                self.count[j] -= usize::from(own.is_some());
+                self.count[j] -= usize::from(entry_here.is_some());
                 continue;
             }
             merged.push((j, entry));
-            if own.is_none() {
+            if entry_here.is_none() {
                 self.count[j] += 1;
                 self.column_rows[j].push(target);
             }
@@ -206,10 +206,10 @@ impl Elimination {
 
     /// Queues the pivot columns, by the step at which they were made, that the row `index` now shares with `source`.
     fn await_pivots(&self, index: usize, source: usize, waiting: &mut BTreeSet<(usize, usize)>) {
-        let own = &self.rows[index].terms;
+        let terms = &self.rows[index].terms;
         for &(j, _) in &self.rows[source].terms {
             if let Some(pivot) = self.pivot_of_column[j]
-                && own.binary_search_by_key(&j, |t| t.0).is_ok()
+                && terms.binary_search_by_key(&j, |t| t.0).is_ok()
             {
                 waiting.insert((self.rows[pivot].step, j));
             }

@@ -172,8 +172,8 @@ impl<'a> Structure<'a> {
 
     /// Whether no other member moves by its own will: what the part asks of `j` is then a limit of its own.
     fn is_alone(&self, part: usize, j: usize) -> bool {
-        let own = usize::from(!self.carried[j] && !self.is_fixed(j));
-        self.parts[part].movers <= own
+        let itself = usize::from(!self.carried[j] && !self.is_fixed(j));
+        self.parts[part].movers <= itself
     }
 
     /// Whether another member stands in the part that carries no noise by itself.
@@ -330,8 +330,8 @@ impl<'a> Structure<'a> {
         let found = free.find(|&&(k, v)| {
             let touched = self.touched(k);
             let is_limited = |sign: f64| {
-                let mut own = touched.iter().filter(|t| t.part != self.part_of_row[i]);
-                own.any(|t| !self.relaxes(t, sign))
+                let mut others = touched.iter().filter(|t| t.part != self.part_of_row[i]);
+                others.any(|t| !self.relaxes(t, sign))
             };
             let sign = -(change / v).signum();
             !is_limited(sign) || (self.stage[k] != Stage::Decision && is_limited(-sign))

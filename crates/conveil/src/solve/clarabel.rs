@@ -32,7 +32,8 @@ enum Scaling {
 const BEYOND: f64 = 10.0;
 
 /// Where the optimum roughly is: to this, or nothing after so many iterations.
-const ROUGH: (f64, u32) = (1e-4, 60);
+const ROUGH: f64 = 1e-4;
+const ROUGH_ITERATIONS: u32 = 60;
 
 const ATTEMPTS: [Attempt; 4] = [
     Attempt {
@@ -213,7 +214,7 @@ fn around(program: &Program, settings: &Settings, best: &Solution) -> Option<Sol
 
 /// A point near the optimum, to a few digits and unchecked: good enough to see which rows matter.
 pub(super) fn roughly(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
-    let answer = run_to(program, settings, &ATTEMPTS[1], ROUGH).ok()?;
+    let answer = run_to(program, settings, &ATTEMPTS[1], ROUGH, ROUGH_ITERATIONS).ok()?;
     let is_near = matches!(
         answer.status,
         SolverStatus::Solved | SolverStatus::AlmostSolved
@@ -234,14 +235,15 @@ fn run(program: &Program, settings: &Settings, attempt: &Attempt) -> Result<Answ
         Scaling::Plain => 200,
         Scaling::Limits | Scaling::Curvature => 500,
     };
-    run_to(program, settings, attempt, (tolerance, iterations))
+    run_to(program, settings, attempt, tolerance, iterations)
 }
 
 fn run_to(
     program: &Program,
     settings: &Settings,
     attempt: &Attempt,
-    (tolerance, iterations): (f64, u32),
+    tolerance: f64,
+    iterations: u32,
 ) -> Result<Answer, String> {
     let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // x = size·y: b/size, objective times weight.
@@ -264,7 +266,7 @@ fn run_to(
         .iter()
         .map(|c| cone(c.cone()))
         .collect();
-    let mut own = DefaultSettings::<f64> {
+    let mut options = DefaultSettings::<f64> {
         verbose: false,
         max_threads: 1,
         max_iter: iterations,
@@ -274,14 +276,15 @@ fn run_to(
         ..DefaultSettings::default()
     };
     if attempt.careful {
-        own.static_regularization_constant = 1e-7;
-        own.iterative_refinement_max_iter = 50;
-        own.iterative_refinement_reltol = 1e-14;
-        own.iterative_refinement_abstol = 1e-14;
-        own.equilibrate_max_iter = 50;
-        own.max_step_fraction = 0.95;
+        options.static_regularization_constant = 1e-7;
+        options.iterative_refinement_max_iter = 50;
+        options.iterative_refinement_reltol = 1e-14;
+        options.iterative_refinement_abstol = 1e-14;
+        options.equilibrate_max_iter = 50;
+        options.max_step_fraction = 0.95;
     }
-    let mut solver = DefaultSolver::new(&p, &q, &a, &b, &cones, own).map_err(|e| e.to_string())?;
+    let mut solver =
+        DefaultSolver::new(&p, &q, &a, &b, &cones, options).map_err(|e| e.to_string())?;
     let cancel = settings.cancel().clone();
     solver.set_termination_callback(move |_: &_| cancel.is_raised());
     solver.solve();

@@ -99,9 +99,9 @@ impl HingeForm {
             of_row[loss.row] = k;
         }
         let mut columns = vec![0.0; self.weights.len() * n];
-        for (own, &j) in columns.chunks_exact_mut(n).zip(&self.weights) {
+        for (column, &j) in columns.chunks_exact_mut(n).zip(&self.weights) {
             for (i, v) in program.a().column(j) {
-                own[of_row[i]] = -v;
+                column[of_row[i]] = -v;
             }
         }
         columns
@@ -209,26 +209,28 @@ mod tests {
             let program = classifier(n, d, lambda, case as u64);
             let form = HingeForm::of(&program).expect("a sum of hinges");
             assert_eq!(form.losses.len(), n);
-            let Some(Outcome::Optimal(own)) = solve(&program, &settings) else {
+            let Some(Outcome::Optimal(found_here)) = solve(&program, &settings) else {
                 panic!("the backend has no answer");
             };
             let Outcome::Optimal(other) = clarabel::solve(&program, &settings) else {
                 panic!("the conic solver has no answer");
             };
-            let difference = (own.objective - other.objective).abs();
+            let difference = (found_here.objective - other.objective).abs();
             assert!(
                 difference <= 1e-8 * other.objective,
                 "{} against {}",
-                own.objective,
+                found_here.objective,
                 other.objective
             );
             // ‖Δw‖² in P is at most the two gaps.
-            let moved: f64 = (0..=d).map(|j| (own.x[j] - other.x[j]).powi(2)).sum();
-            let gaps = own.residuals.gap + other.residuals.gap + other.residuals.primal;
+            let moved: f64 = (0..=d)
+                .map(|j| (found_here.x[j] - other.x[j]).powi(2))
+                .sum();
+            let gaps = found_here.residuals.gap + other.residuals.gap + other.residuals.primal;
             assert!(2.0 * lambda * moved <= 4.0 * gaps + 1e-12, "{moved} {gaps}");
             assert!(matches!(
                 any_backend(&program, &settings),
-                Outcome::Optimal(found) if found.x == own.x
+                Outcome::Optimal(found) if found.x == found_here.x
             ));
         }
     }
