@@ -113,6 +113,8 @@ _TABLE = [
     (r"\b(?:the|a|this) spec\b", "the plan"),
 ]
 
+_ENTRY = re.compile(r"\[\d+\]$")
+"""The end of the engine's name of an entry."""
 _PLACES = re.compile(r"((?:found|enters) )((?:, )?[bqA]\[\d+(?:, \d+)?\](?:, [bqA]\[\d+(?:, \d+)?\])*)")
 """Entries of the conic form, after a word that shows that no variable is meant."""
 _PLACE = re.compile(r"([bqA])\[(\d+)(?:, (\d+))?\]")
@@ -142,15 +144,18 @@ class Speaker:
 
     def __init__(self, spoken=None, place=None):
         self._spoken, self._place = spoken or {}, place
-        longest = sorted(self._spoken, key=len, reverse=True)
-        self._names = re.compile("|".join(re.escape(n) for n in longest)) if longest else None
+        # Entries are found by their block, of which there are few, and looked up by their number.
+        blocks = {name[: name.rindex("[")] for name in self._spoken if _ENTRY.search(name)}
+        patterns = [re.escape(name) + r"\[\d+\]" for name in blocks]
+        patterns += [re.escape(name) for name in self._spoken if not _ENTRY.search(name)]
+        self._names = re.compile("|".join(sorted(patterns, key=len, reverse=True))) if patterns else None
 
     def say(self, text):
         text = in_python(text)
         if self._place is not None:
             text = _PLACES.sub(lambda m: m.group(1) + _PLACE.sub(lambda p: self._place(*p.groups()), m.group(2)), text)
         if self._names is not None:
-            text = self._names.sub(lambda m: self._spoken[m.group(0)], text)
+            text = self._names.sub(lambda m: self._spoken.get(m.group(0), m.group(0)), text)
         return text
 
     def __enter__(self):

@@ -320,6 +320,15 @@ def test_equal_names_are_told_apart():
     assert [c.name for c in model.form.columns] == ["x", "x (2)"]
 
 
+def test_names_of_the_user_are_left_to_the_user():
+    cost, d = cp.Variable(2, name="cost"), cp.Parameter(2, name="d", value=[1.0, 2.0])
+    limit = cost <= 9
+    problem = cp.Problem(cp.Minimize(cp.norm(cost - d) + cp.sum(cost)), [cost >= d, limit])
+    plan = conveil.privatize(problem, [d], "value", slope=cp.sum(cost), **ASK)
+    assert {c.name for c in plan.model.form.columns} >= {"cost", "cost (2)"}
+    assert plan.solve().value(cost).shape == (2,)
+
+
 def test_constraints_of_an_inner_problem_hold_with_the_noise():
     from cvxpy.transforms.partial_optimize import partial_optimize
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,6 +66,7 @@ class Conic:
         lines += ask.privacy_lines() + ask.feasibility_lines() + ask.other_lines()
         return "\n".join(lines) + "\n"
 
+    @cached_property
     def column_names(self):
         """The engine's name of each column of the form."""
         form = self.model.form
@@ -94,6 +96,7 @@ class Conic:
                 found[rows.name] = rows.said
         return found
 
+    @cached_property
     def row_names(self):
         """The user's name of each row."""
         form, found = self.model.form, []
@@ -111,13 +114,18 @@ class Conic:
 
     def place(self, where, first, second):
         """An entry of the conic form in words."""
-        columns = [self.column_names()[j] for j in self._column_order()]
+        columns = self._engine_columns
         if where == "q":
             return f"the price of `{columns[int(first)]}`"
-        row = self.row_names()[int(first)]
+        row = self.row_names[int(first)]
         if where == "b":
             return f"the right-hand side of `{row}`"
         return f"the coefficient of `{columns[int(second)]}` in `{row}`"
+
+    @cached_property
+    def _engine_columns(self):
+        """The names of the columns as the spec lists them."""
+        return [self.column_names[j] for j in self._column_order()]
 
     def _column_order(self):
         """Columns as the spec lists them: block by block."""
@@ -126,7 +134,7 @@ class Conic:
     def by_column(self, pairs):
         """From pairs of the engine's name of a column and a number to numbers by the form's columns."""
         found = dict(pairs)
-        return np.array([found[name] for name in self.column_names()], dtype=float)
+        return np.array([found[name] for name in self.column_names], dtype=float)
 
     def _cones(self):
         blocks, sizes = np.unique(self.model.form.row_block, return_counts=True)
@@ -209,7 +217,7 @@ class Conic:
 
     def _query(self, ask):
         query = self.model.query
-        column_names = self.column_names() if query.kind in ("at-most", "rows") else []
+        column_names = self.column_names if query.kind in ("at-most", "rows") else []
         lines = ["[query]"]
         if query.kind == "cost":
             lines.append('release = "cost"')

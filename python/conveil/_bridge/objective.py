@@ -1,8 +1,11 @@
 """The optimal value as something that can be released."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
+from . import names
 from .form import Columns, Lift, Places, Rows
 
 
@@ -65,7 +68,7 @@ def _with_column(form, block):
         q=np.append(form.q, 0.0),
         C=sp.csr_array(sp.vstack([form.C, sp.csr_array((1, numbers))])),
         A=sp.csr_array(sp.hstack([form.A, sp.csr_array((form.m, 1))])),
-        columns=[*form.columns, block],
+        columns=[*form.columns, replace(block, name=_unused(block.name, form.columns))],
         column_block=np.append(form.column_block, len(form.columns)),
         lift=without.then(form.lift),
     )
@@ -76,8 +79,16 @@ def _with_row(form, block, row, private, constant=0.0):
         A=sp.csr_array(sp.vstack([form.A, sp.csr_array(row)])),
         b=np.append(form.b, constant),
         B=sp.csr_array(sp.vstack([form.B, sp.csr_array(np.atleast_2d(private))])),
-        rows=[*form.rows, block],
+        rows=[*form.rows, replace(block, name=_unused(block.name, form.rows))],
         row_block=np.append(form.row_block, len(form.rows)),
         row_entry=np.append(form.row_entry, 0),
         row_origin=np.append(form.row_origin, -1),
     )
+
+
+def _unused(name, blocks):
+    """The name, with a number where the user has one like it."""
+    unique = names.Unique()
+    for block in blocks:
+        unique.name(block.name)
+    return unique.name(name)
