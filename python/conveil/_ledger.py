@@ -58,21 +58,8 @@ class Ledger:
         return Document(speaker.say(text), account, private=False)
 
     def spend(
-        self,
-        dataset,
-        epsilon,
-        delta=0.0,
-        *,
-        basis,
-        rho=None,
-        like_budget=False,
-        plan=None,
-        neighbours=None,
-        everywhere=False,
-        gamma=None,
-        beta=None,
-        part=None,
-        planned=False,
+        self, dataset, epsilon, delta=0.0, *, basis, rho=None, like_budget=False, plan=None, neighbours=None,
+        everywhere=False, gamma=None, beta=None, part=None, planned=False,
     ):
         """Records a spend that was made elsewhere. It is recorded even where it exceeds the budget: then `OverBudget` is
         raised with ``recorded`` true, and every later charge is refused.
@@ -82,49 +69,22 @@ class Ledger:
         """
         with Speaker() as speaker:
             document, text, over = _core.ledger_spend(
-                self.path,
-                dataset,
-                float(epsilon),
-                float(delta),
-                basis=basis,
-                rho=rho,
-                like_budget=like_budget,
-                everywhere=everywhere,
-                gamma=gamma,
-                beta=beta,
-                part=part,
-                planned=planned,
-                **_between(plan, neighbours),
+                self.path, dataset, float(epsilon), float(delta), basis=basis, rho=rho, like_budget=like_budget,
+                everywhere=everywhere, gamma=gamma, beta=beta, part=part, planned=planned, **_between(plan, neighbours),
             )
             if over is not None:
                 raise over
         return Document(speaker.say(text), json.loads(document), private=False)
 
     def adopt(
-        self,
-        dataset,
-        *,
-        charges=None,
-        budget=False,
-        plan=None,
-        neighbours=None,
-        everywhere=False,
-        gamma=None,
-        beta=None,
+        self, dataset, *, charges=None, budget=False, plan=None, neighbours=None, everywhere=False, gamma=None, beta=None,
         planned=False,
     ):
         """States between which datasets a budget and charges of an earlier version hold. Nothing written before changes."""
         with Speaker() as speaker:
             document, text = _core.ledger_adopt(
-                self.path,
-                dataset,
-                charges=charges,
-                budget=budget,
-                everywhere=everywhere,
-                gamma=gamma,
-                beta=beta,
-                planned=planned,
-                **_between(plan, neighbours),
+                self.path, dataset, charges=charges, budget=budget, everywhere=everywhere, gamma=gamma, beta=beta,
+                planned=planned, **_between(plan, neighbours),
             )
         return Document(speaker.say(text), json.loads(document), private=False)
 
