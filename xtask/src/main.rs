@@ -190,6 +190,17 @@ mod tests {
     }
 
     #[test]
+    fn imports_run_examples_that_exist() {
+        let crates = workspace_root().join("crates");
+        for example in [
+            "conveil-grid/examples/import_networks.rs",
+            "conveil-models/examples/import_turbines.rs",
+        ] {
+            assert!(crates.join(example).is_file(), "{example}");
+        }
+    }
+
+    #[test]
     fn commands_are_read_and_nothing_is_ignored() {
         assert_eq!(read("test"), Ok(Command::Test { full: false }));
         assert_eq!(read("test --full"), Ok(Command::Test { full: true }));

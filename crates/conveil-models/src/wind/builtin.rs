@@ -19,16 +19,6 @@ pub const TURBINES: [&str; 6] = [
 
 const CURVES: &str = include_str!("../../turbines/power_curves.txt");
 
-/// Power curves as the built-in file has them: a name, then speed:power in m/s and kW.
-pub fn curves_to_text(curves: &[(String, Vec<(f64, f64)>)]) -> String {
-    let mut text = String::new();
-    for (name, points) in curves {
-        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x}:{y}")).collect();
-        text.push_str(&format!("{name} {}\n", points.join(" ")));
-    }
-    text
-}
-
 /// A built-in curve by its name.
 pub(super) fn curve(name: &str) -> Result<PowerCurve, String> {
     let unknown = |hint: String| format!("there is no built-in turbine {}; {hint}", quoted(name));

@@ -13,7 +13,7 @@
 
 mod builtin;
 
-pub use builtin::{TURBINES, curves_to_text};
+pub use builtin::TURBINES;
 
 use conveil::noise::Sampler;
 
