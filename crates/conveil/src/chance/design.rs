@@ -48,7 +48,7 @@ impl BlockDesign {
 /// # Guarantee
 /// A point of the lifted program that meets all constraints written by `Design::enforce` is feasible with
 /// probability at least 1 − [`Budget::certified`], and that is at most η (M5, one budget). Where
-/// [`Budget::is_for_each_row`], the same is said of every row by itself, and nothing of all of them together. Where noise
+/// `Budget::is_for_each_row`, the same is said of every row by itself, and nothing of all of them together. Where noise
 /// is on the answer ([`Budget::is_promised`] tells), the constraints are met at the mean, and what is promised of the
 /// answer is not the design's to keep.
 #[derive(Clone, Debug)]
