@@ -150,7 +150,7 @@ const DRAWS: usize = 500;
 /// Their seed: any number serves.
 const SEED: u64 = 0x5C0E;
 
-/// Records scored in each draw, at most.
+/// Records scored in each draw, at most: spread over the file, which may be sorted.
 const SCORED: usize = 2_000;
 
 impl FileScore {
@@ -235,11 +235,16 @@ pub(super) fn accuracies(
     draws: usize,
     seed: u64,
 ) -> Result<(Score, Accuracy), Failure> {
-    let scored = |weights: &[f64], most: usize| {
-        let most = most.min(records.labels.len());
-        svm.score(weights, &records.features[..most], &records.labels[..most])
+    let scored = |weights: &[f64], features: &[Vec<f64>], labels: &[bool]| {
+        svm.score(weights, features, labels)
             .map_err(|e| Failure::engine(&records.name, e))
     };
+    let places = spread(records.labels.len(), SCORED);
+    let features: Vec<Vec<f64>> = places
+        .clone()
+        .map(|i| records.features[i].clone())
+        .collect();
+    let labels: Vec<bool> = places.map(|i| records.labels[i]).collect();
     let shape = plan.released().shape();
     let mut sampler = Sampler::new(seed, 0);
     let mut zeta = vec![0.0; shape.noises()];
@@ -250,7 +255,29 @@ pub(super) fn accuracies(
         let noisy: Vec<f64> = (weights.iter().enumerate())
             .map(|(i, w)| w + noise(i).sum::<f64>())
             .collect();
-        found.push(scored(&noisy, SCORED)?.accuracy);
+        found.push(scored(&noisy, &features, &labels)?.accuracy);
     }
-    Ok((scored(weights, usize::MAX)?, Accuracy::over(&found)))
+    let whole = scored(weights, &records.features, &records.labels)?;
+    Ok((whole, Accuracy::over(&found)))
+}
+
+/// At most `most` places of a list, evenly apart.
+fn spread(len: usize, most: usize) -> impl Iterator<Item = usize> + Clone {
+    let count = len.min(most);
+    (0..count).map(move |k| k * len / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first half of a sorted file is one class: half of the places must lie in it.
+    #[test]
+    fn records_that_are_scored_are_spread_over_the_file() {
+        let places: Vec<usize> = spread(9_000, SCORED).collect();
+        assert_eq!(places.len(), SCORED);
+        assert_eq!(places.iter().filter(|i| **i < 4_500).count(), SCORED / 2);
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]) && places[SCORED - 1] < 9_000);
+        assert_eq!(spread(3, SCORED).collect::<Vec<_>>(), [0, 1, 2]);
+    }
 }
