@@ -9,7 +9,7 @@ import json
 
 from . import _core
 from ._errors import kept
-from ._phrases import Speaker
+from ._phrases import Heard, Speaker
 from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
@@ -64,28 +64,32 @@ class ModelPlan:
 
     def solve(self, row=None):
         """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1."""
+        heard = self._heard()
         with self._speaker:
-            document, text = self._bench.solve(self._private(), row)
-        return ModelReport(self._speaker.say(text), json.loads(document))
+            document, text = self._bench.solve(self._private(), row, observer=heard)
+        return ModelReport(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
     def compare(self, row=None, draws=None, seed=None):
         """All strategies side by side on the same noise. Private."""
+        heard = self._heard()
         with self._speaker:
-            document, text = self._bench.compare(self._private(), row, draws, seed)
-        return Comparison(self._speaker.say(text), json.loads(document))
+            document, text = self._bench.compare(self._private(), row, draws, seed, observer=heard)
+        return Comparison(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
     def explain(self, row=None):
         """What holds the program back, and how far ε, α and η can go. Private."""
+        heard = self._heard()
         with self._speaker:
-            document, text = self._bench.explain(self._private(), row)
-        return Explanation(self._speaker.say(text), json.loads(document))
+            document, text = self._bench.explain(self._private(), row, observer=heard)
+        return Explanation(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
     def frontier(self, over="epsilon", values=None, row=None):
         """The loss against ``over``: "epsilon", "alpha" or "eta". Private."""
         values = None if values is None else [float(value) for value in values]
+        heard = self._heard()
         with self._speaker:
-            document, text = self._bench.frontier(self._private(), over, values, row)
-        return Frontier(self._speaker.say(text), json.loads(document))
+            document, text = self._bench.frontier(self._private(), over, values, row, observer=heard)
+        return Frontier(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
     def audit(self, pairs=None, seed=None):
         """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
@@ -120,6 +124,7 @@ class ModelPlan:
         """
         account = getattr(ledger, "path", ledger)
         carries = self._check["strategy"] == "program"
+        heard = self._heard()
         with self._speaker:
             documents = self._bench.release(
                 self._private(),
@@ -134,9 +139,12 @@ class ModelPlan:
                 row=row,
                 decision=carries,
                 report=report,
+                observer=heard,
             )
         with kept(documents):
             released = [self._released(*found) for found in documents]
+            for one in released:
+                one.warnings = heard.warnings
             return released[0] if len(released) == 1 else released
 
     def _released(self, card, card_text, decision, report, report_text):
@@ -144,6 +152,10 @@ class ModelPlan:
         decision = None if decision is None else [(e["name"], e["value"]) for e in json.loads(decision)["decision"]]
         report = None if report is None else ModelReport(self._speaker.say(report_text), json.loads(report))
         return ModelRelease(card, decision, report)
+
+    def _heard(self):
+        """For the warnings of a call that reads private numbers."""
+        return Heard(self._speaker, self.warnings)
 
     def __repr__(self):
         return f"<conveil.ModelPlan: {str(self.guarantee).splitlines()[0]}>"
@@ -177,6 +189,8 @@ class ModelRelease:
 
     def __init__(self, card, decision, report):
         self.card, self._decision, self.report = card, decision, report
+        self.warnings = []
+        """What the curator must know about the data behind it; of a series, about all rows. Private, and no part of the card."""
 
     @property
     def answer(self):

@@ -135,6 +135,23 @@ def in_python(text):
     return text
 
 
+class Heard:
+    """Hears the warnings of one call. Progress has no listener; notes cost searches of their own and are not asked for."""
+
+    def __init__(self, speaker, known):
+        self._speaker, self._known, self._warnings = speaker, known, []
+
+    def warning(self, text):
+        """Called by the engine."""
+        self._warnings.append(text)
+
+    @property
+    def warnings(self):
+        """In the words of Python, without those that the plan has said before."""
+        said = [self._speaker.say(text) for text in self._warnings]
+        return [text for text in said if text not in self._known]
+
+
 class Speaker:
     """Says the engine's texts in Python's words, with the names that the user knows.
 

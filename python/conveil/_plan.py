@@ -13,7 +13,7 @@ import numpy as np
 
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
-from ._phrases import Speaker
+from ._phrases import Heard, Speaker
 from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Release, Report, Values
 from ._rule import Rule
 
@@ -202,9 +202,9 @@ class Plan:
         Where parts of the objective are priced at the mean decision, the mean of the whole objective over ``draws`` of the
         noise is beside it, for at most 20 released numbers; ``draws=0`` leaves it out.
         """
-        theta = self._theta(at)
+        theta, heard = self._theta(at), self._heard()
         with self._speaker:
-            document, text = self._bench.solve(self._data(theta))
+            document, text = self._bench.solve(self._data(theta), observer=heard)
         data = json.loads(document)
         model = self.model
         columns = self._conic.by_column(data["mean"])
@@ -222,7 +222,7 @@ class Plan:
             said += f"\n{_LEFT_OUT}: with them the optimum is {optimum:.6f} and the objective {objective:.6f}"
         if expected is not None:
             said += f"\nobjective of the mean decision {objective:.6f}; mean objective over the noise {expected:.6f} ({draws} draws)"
-        return Report(
+        report = Report(
             said,
             data,
             at is None,
@@ -233,6 +233,7 @@ class Plan:
             expected_objective=expected,
             draws=draws if expected is not None else None,
         )
+        return report.warned(heard.warnings)
 
     def rule(self, at=None):
         """The linear rule x(ζ) = x̄ + Xζ by which the decisions follow the noise. Private, unless at nominal values."""
@@ -243,9 +244,9 @@ class Plan:
 
     def compare(self, at=None, draws=None, seed=None):
         """All strategies side by side on the same noise."""
-        theta = self._theta(at)
+        theta, heard = self._theta(at), self._heard()
         with self._speaker:
-            document, text = self._bench.compare(self._data(theta), draws=draws, seed=seed)
+            document, text = self._bench.compare(self._data(theta), draws=draws, seed=seed, observer=heard)
         data = json.loads(document)
         data["advice"] = [self._speaker.say(a) for a in data.get("advice", [])]
         for row in data["rows"]:
@@ -253,28 +254,28 @@ class Plan:
         said = self._speaker.say(text)
         if self._restate(data, theta):
             said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
-        return Comparison(said, data, at is None)
+        return Comparison(said, data, at is None).warned(heard.warnings)
 
     def explain(self, at=None):
         """What holds the program back, and how far ε, α and η can go."""
-        theta = self._theta(at)
+        theta, heard = self._theta(at), self._heard()
         with self._speaker:
-            document, text = self._bench.explain(self._data(theta))
-        return Explanation(self._speaker.say(text), json.loads(document), at is None)
+            document, text = self._bench.explain(self._data(theta), observer=heard)
+        explanation = Explanation(self._speaker.say(text), json.loads(document), at is None)
+        return explanation.warned(heard.warnings)
 
     def frontier(self, over="epsilon", values=None, at=None):
         """The loss against ``over``: "epsilon", "alpha" or "eta"."""
         if over not in ("epsilon", "alpha", "eta"):
             raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
-        theta = self._theta(at)
+        theta, heard = self._theta(at), self._heard()
+        values = None if values is None else [float(v) for v in values]
         with self._speaker:
-            document, text = self._bench.frontier(
-                self._data(theta), over, None if values is None else [float(v) for v in values]
-            )
+            document, text = self._bench.frontier(self._data(theta), over, values, observer=heard)
         data, said = json.loads(document), self._speaker.say(text)
         if self._restate(data, theta):
             said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
-        return Frontier(said, data, at is None)
+        return Frontier(said, data, at is None).warned(heard.warnings)
 
     def audit(self, pairs=None, seed=None):
         """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
@@ -313,7 +314,7 @@ class Plan:
         ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
         ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
-        account = getattr(ledger, "path", ledger)
+        account, heard = getattr(ledger, "path", ledger), self._heard()
         with self._speaker:
             documents = self._bench.release(
                 self._data(self._theta(None)),
@@ -327,6 +328,7 @@ class Plan:
                 seed=seed,
                 decision=self.ask.strategy == "program",
                 report=True,
+                observer=heard,
             )
         with kept(documents):
             ((card, card_text, decision, report, report_text),) = documents
@@ -335,7 +337,12 @@ class Plan:
                 pairs = [(entry["name"], entry["value"]) for entry in json.loads(decision)["decision"]]
                 decided = Values(self.model, self._conic.by_column(pairs))
             said = None if report_text is None else self._speaker.say(report_text)
-            return Release(self.model, Card(self._speaker.say(card_text), json.loads(card)), decided, said)
+            card = Card(self._speaker.say(card_text), json.loads(card))
+            return Release(self.model, card, decided, said, heard.warnings)
+
+    def _heard(self):
+        """For the warnings of a call that reads private values."""
+        return Heard(self._speaker, self.warnings)
 
     def _theta(self, at):
         """The private numbers: of the parameters as they are now, or the nominal ones."""

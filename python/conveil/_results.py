@@ -17,8 +17,17 @@ class Document:
 
     private = True
 
+    warnings: list = []
+    """What the curator must know about the data behind it, such as values outside their bounds. Private."""
+
     def __init__(self, text, data, private=True):
         self.text, self.data, self.private = text, data, private
+
+    def warned(self, warnings):
+        """The same with warnings, which its text ends with."""
+        self.warnings = list(warnings)
+        self.text = "\n".join([self.text.rstrip("\n"), *(f"warning: {w}" for w in warnings)]) if warnings else self.text
+        return self
 
     def __str__(self):
         return self.text
@@ -181,8 +190,10 @@ class Card(Document):
 class Release:
     """One answer: the public card, and the private decision that carries it out."""
 
-    def __init__(self, model, card, decision, report):
+    def __init__(self, model, card, decision, report, warnings=()):
         self._model, self.card, self.decision, self.report = model, card, decision, report
+        self.warnings = list(warnings)
+        """What the curator must know about the data behind it. Private, and no part of the card."""
 
     @property
     def answer(self):

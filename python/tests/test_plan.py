@@ -202,3 +202,18 @@ def test_terms_that_no_decision_changes_are_part_of_every_number():
     assert row["objective"] == pytest.approx(report.objective, rel=1e-6)
     assert row["loss_percent"] == pytest.approx(report.loss_percent, rel=1e-4)
     assert "no decision changes" in str(report) and "no decision changes" in str(compared)
+
+
+def test_warnings_about_the_data_reach_the_curator_and_no_card():
+    problem, _, _, d = dispatch()
+    d.value = np.array([210.0, 900.0, 120.0])
+    plan = plan_of(problem, d)
+    assert plan.warnings == [] or not any("outside" in w for w in plan.warnings)
+    r = plan.release(not_recorded=True)
+    for heard in (plan.solve(), plan.compare(draws=10), plan.explain(), plan.frontier(values=[1.0]), r):
+        (warning,) = heard.warnings
+        assert "demand[1]" in warning and "outside its public bounds" in warning and "800" in warning
+    assert str(plan.solve()).endswith(f"warning: {plan.solve().warnings[0]}")
+    assert "outside its public bounds" not in str(r.card) and "outside its public bounds" not in r.card.to_json()
+    # Public values have nothing to warn of.
+    assert plan.solve(at="nominal").warnings == []
