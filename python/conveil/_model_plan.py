@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 
-from . import _core
+from . import _core, _html
 from ._errors import kept
 from ._phrases import Heard, Speaker
-from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
+from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
 _ARGUMENTS = {
@@ -94,8 +94,8 @@ class ModelPlan:
     def audit(self, pairs=None, seed=None):
         """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
         with self._speaker:
-            document, text, *_ = self._bench.audit(pairs=pairs, seed=seed)
-        return Document(self._speaker.say(text), json.loads(document))
+            document, text, error, _ = self._bench.audit(pairs=pairs, seed=seed)
+        return Audit(self._speaker.say(text), json.loads(document), error)
 
     def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
         """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
@@ -157,12 +157,23 @@ class ModelPlan:
         """For the warnings of a call that reads private numbers."""
         return Heard(self._speaker, self.warnings)
 
+    def _repr_html_(self):
+        return self.guarantee.warned(self.warnings)._repr_html_()
+
     def __repr__(self):
         return f"<conveil.ModelPlan: {str(self.guarantee).splitlines()[0]}>"
 
 
 class ModelReport(Document):
     """The decision on the data, before noise, and what privacy costs. Private."""
+
+    title = "Curator report"
+
+    def _html(self):
+        facts = [("optimum without noise", self.optimum), ("objective with privacy", self.objective)]
+        facts.append(("infeasible at most", self.data.get("certified")))
+        answer = [_html.line("answer before noise"), _html.pairs(self.data["answer"])]
+        return [_html.pairs(facts), *answer]
 
     @property
     def optimum(self):
@@ -204,6 +215,10 @@ class ModelRelease:
 
     def __repr__(self):
         return str(self.card)
+
+    def _repr_html_(self):
+        """The card alone: the decision and the report are private, and shown only where they are asked for."""
+        return self.card._repr_html_()
 
 
 def _series(pairs, name):

@@ -14,7 +14,7 @@ import numpy as np
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
 from ._phrases import Heard, Speaker
-from ._results import Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Release, Report, Values
+from ._results import Audit, Card, Check, Comparison, Explanation, Frontier, Guarantee, Release, Report, Values
 from ._rule import Rule
 
 PROBLEM_FILE = "problem.json"
@@ -280,8 +280,8 @@ class Plan:
     def audit(self, pairs=None, seed=None):
         """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
         with self._speaker:
-            document, text, *_ = self._bench.audit(pairs=pairs, seed=seed)
-        return Document(self._speaker.say(text), json.loads(document))
+            document, text, error, _ = self._bench.audit(pairs=pairs, seed=seed)
+        return Audit(self._speaker.say(text), json.loads(document), error)
 
     def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
         """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
@@ -414,6 +414,9 @@ class Plan:
                 if row.get(kind) is not None:
                     row[f"{kind}_percent"] = 100.0 * row[kind] / size if size else None
         return True
+
+    def _repr_html_(self):
+        return self.guarantee.warned(self.warnings)._repr_html_()
 
     def __repr__(self):
         return f"<conveil.Plan: {self._speaker.say(self._checked['text']).splitlines()[0]}>"

@@ -9,6 +9,7 @@ import json
 
 import numpy as np
 
+from . import _html
 from ._figure import Line, figure
 
 
@@ -42,6 +43,16 @@ class Document:
         """The keys of the data."""
         return self.data.keys()
 
+    title = "Document"
+
+    def _html(self):
+        """What a notebook shows before the text, as parts of a page."""
+        return []
+
+    def _repr_html_(self):
+        parts = [*self._html(), _html.warnings(self.warnings)]
+        return _html.page(self.title, self.private, *parts, text=self.text)
+
 
 class Guarantee(Document):
     """What is promised, final before any data is read. Public."""
@@ -72,9 +83,21 @@ class Guarantee(Document):
         """The scale of the noise."""
         return self.data["scale"]
 
+    title = "Guarantee"
+
+    def _html(self):
+        facts = [("ε", self.epsilon), ("δ", self.delta), ("basis", self.basis), ("sensitivity", self.sensitivity)]
+        facts += [("scale of the noise", self.scale), ("infeasible at most", self.data["certified"])]
+        return [_html.pairs(facts)]
+
 
 class Check(Document):
     """What a plan would release and guarantee. Public: no private value was used."""
+
+    title = "Check"
+
+    def _html(self):
+        return [_html.line(self.text[self.text.find("privacy: ") :].split("\n", 1)[0])]
 
     def __init__(self, text, data):
         super().__init__(text, data, private=False)
@@ -120,6 +143,13 @@ class Report(Document):
         self.optimum, self.objective, self.answer, self.mean = optimum, objective, answer, mean
         self.expected_objective, self.draws = expected_objective, draws
 
+    title = "Curator report"
+
+    def _html(self):
+        facts = [("optimum without noise", self.optimum), ("objective with privacy", self.objective)]
+        facts += [("cost of privacy in %", self.loss_percent), ("infeasible at most", self.data.get("certified"))]
+        return [_html.pairs(facts), _html.line("mean decision"), _html.pairs(self.data["mean"])]
+
     @property
     def loss(self):
         """By how much the objective is worse than the optimum."""
@@ -148,6 +178,13 @@ class Table(Document):
 class Comparison(Table):
     """All strategies on the same noise. Private, unless it is about nominal data."""
 
+    title = "Comparison of strategies"
+
+    def _html(self):
+        rows = self.data.get("rows", [])
+        columns = [(key, key.replace("_", " ")) for key in (rows[0] if rows else {})]
+        return [*map(_html.line, self.advice), _html.table(rows, columns)]
+
     @property
     def advice(self):
         """What the comparison suggests."""
@@ -156,6 +193,13 @@ class Comparison(Table):
 
 class Explanation(Document):
     """What holds the program back, and how far ε, α and η can go. Private, unless it is about nominal data."""
+
+    title = "Explanation"
+
+    def _html(self):
+        columns = [("what", ""), ("now", "now"), ("edge", "edge of what is feasible")]
+        said = "feasible as asked" if self.data.get("feasible") else "not feasible as asked"
+        return [_html.line(said), _html.table(self.data.get("thresholds", []), columns)]
 
     def to_frame(self):
         """The thresholds as a pandas DataFrame."""
@@ -167,6 +211,12 @@ class Explanation(Document):
 class Frontier(Table):
     """The loss against ε, α or η. Private, unless it is about nominal data."""
 
+    title = "Frontier"
+
+    def _html(self):
+        columns = [("value", self.data["axis"]), ("loss_percent", "loss in %"), ("status", "")]
+        return [self.plot().svg, _html.table(self.data["rows"], columns)]
+
     def plot(self):
         """The loss in percent as a figure: SVG, shown by itself in a notebook."""
         rows = [r for r in self.data["rows"] if r["loss_percent"] is not None]
@@ -176,11 +226,37 @@ class Frontier(Table):
         return figure(title, axis, "loss in %", [line])
 
 
+class Audit(Document):
+    """What an attacker who knows all but one number could tell, on the pairs of datasets that were tried.
+
+    `error` is None, or says what the audit amounts to: `Flagged` where a pair contradicts the claim, `NothingTested` where no
+    pair had two answers.
+    """
+
+    title = "Audit"
+
+    def __init__(self, text, data, error):
+        super().__init__(text, data)
+        self.error = error
+
+    def _html(self):
+        facts = [("claimed ε", self.data["claimed_epsilon"]), ("ε that was found", self.data["audited_epsilon"])]
+        verdict = [] if self.error is None else [str(self.error)]
+        return [_html.pairs(facts), _html.warnings(verdict)]
+
+
 class Card(Document):
     """The public document of a release: the only one that may be published."""
 
     def __init__(self, text, data):
         super().__init__(text, data, private=False)
+
+    title = "Release card"
+
+    def _html(self):
+        numbers = [(number["name"], number["value"]) for number in self.data["answer"]]
+        stamps = [_html.line(stamp) for stamp in self.data.get("stamps", [])]
+        return [_html.pairs(numbers), _html.line(self.data["privacy"]), *stamps]
 
     def to_json(self):
         """The card as it is archived."""
@@ -213,3 +289,7 @@ class Release:
 
     def __repr__(self):
         return self.card.text
+
+    def _repr_html_(self):
+        """The card alone: the decision and the report are private, and shown only where they are asked for."""
+        return self.card._repr_html_()

@@ -1,0 +1,83 @@
+"""What notebooks show: whose it is, the answer first, nothing unescaped, and nothing private in what is public."""
+
+from html.parser import HTMLParser
+
+import conveil
+import cvxpy as cp
+import numpy as np
+import pytest
+
+
+class Balance(HTMLParser):
+    """Finds tags that are not closed, and scripts."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        assert tag != "script"
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def well_formed(page):
+    balance = Balance()
+    balance.feed(page)
+    balance.close()
+    assert balance.open == []
+    return page
+
+
+@pytest.fixture(scope="module")
+def plan():
+    x = cp.Variable(2, name="<script>x", nonneg=True)
+    d = cp.Parameter(2, name="d<b>", value=np.array([3.0, 11.0]))
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= d, x <= 400])
+    return conveil.privatize(
+        problem,
+        private=[d],
+        epsilon=1.0,
+        adjacency=conveil.one_entry(1),
+        bounds={d: (0, 10)},
+        price=2,
+        eta=0.05,
+        nominal={d: 5.0},
+    )
+
+
+def test_private_documents_say_that_they_are(plan):
+    private = [plan.solve(), plan.compare(draws=10), plan.explain(), plan.frontier(values=[0.5, 1.0]), plan.audit(pairs=5)]
+    for document in private:
+        page = well_formed(document._repr_html_())
+        assert "private: for the curator" in page and "<script>" not in page
+    # The one value outside its bounds is told in all that look at the data.
+    assert all("outside its public bounds" in document._repr_html_() for document in private[:4])
+    assert "<svg" in private[3]._repr_html_()
+
+
+def test_public_documents_hold_nothing_of_the_data(plan):
+    released = plan.release(not_recorded=True)
+    public = [plan, plan.guarantee, plan.check(), released, released.card, plan.solve(at="nominal")]
+    for document in public:
+        page = well_formed(document._repr_html_())
+        assert "(public)" in page and "private: for the curator" not in page and "outside its public bounds" not in page
+    assert released._repr_html_() == released.card._repr_html_()
+
+
+def test_the_answer_comes_first(plan):
+    card = plan.release(not_recorded=True).card
+    page = card._repr_html_()
+    number = f"{card['answer'][0]['value']:.8g}"
+    assert number in page and page.index(number) < page.index("differential privacy")
+    report = plan.solve()
+    page = report._repr_html_()
+    assert page.index(f"{report.objective:.8g}") < page.index("<details>")
+
+
+def test_an_audit_says_what_it_amounts_to(plan):
+    audit = plan.audit(pairs=20)
+    assert audit.error is None
+    assert audit["audited_epsilon"] <= audit["claimed_epsilon"]
