@@ -183,8 +183,11 @@ class Ask:
 
 
 def _positive(value, what):
-    number = float(value)
-    if not (np.isfinite(number) and number > 0.0):
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number > 0.0) or isinstance(value, bool):
         raise InputError(f"{what} is a number above 0; found {value!r}")
     return number
 

@@ -11,6 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
+from . import _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
 from ._phrases import Heard, Speaker
@@ -175,6 +176,14 @@ class Plan:
         self._check_text = self._speaker.say(text)
         self.seconds = {**model.seconds, "public solves": perf_counter() - started}
         """How long the bridge to CVXPY took, its comparison with CVXPY's data in it, and the engine's public solves."""
+
+    @property
+    def private(self):
+        """The private parameters, whose values the verbs read. A plan that was pickled has parameters of its own."""
+        return [entry.parameter for entry in self.model.entries]
+
+    def __reduce__(self):
+        return _without_values.restore, (type(self), _without_values.pickled(self.__dict__, self.private))
 
     @property
     def guarantee(self):
@@ -355,7 +364,10 @@ class Plan:
         if at is None:
             values = []
             for entry in entries:
-                value = entry.parameter.value
+                parameter = entry.parameter
+                # CVXPY wants entries of a sparse parameter to be read so, where it can.
+                is_sparse = parameter.attributes.get("sparsity") and hasattr(parameter, "value_sparse")
+                value = parameter.value_sparse if is_sparse else parameter.value
                 if value is None:
                     raise InputError(f"the private parameter `{entry.parameter.name()}` has no value")
                 values.append(value)

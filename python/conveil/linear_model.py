@@ -424,6 +424,11 @@ class PrivateRegressor(RegressorMixin, _PrivateEstimator):
         box = _Box(per_feature(self.bounds, names))
         conditions = self._conditions(names, box)
         strategy = self.strategy or ("projected" if conditions else "output")
+        if conditions and strategy == "output":
+            raise InputError(
+                'strategy="output" puts noise on the weights alone and keeps no condition: take "projected" or "program", or '
+                "leave the conditions out"
+            )
         plan = models.regression(
             box.clipped(X),
             y,

@@ -1,6 +1,7 @@
 """Plans and their results travel to another process and back, unchanged."""
 
 import pickle
+import struct
 import subprocess
 import sys
 
@@ -29,6 +30,8 @@ limits = [cp.Parameter(3, value=np.full(3, 7.0)) for _ in mine]
 problem = cp.Problem(cp.Minimize(cp.sum(cp.hstack(mine))), [v >= p for v, p in zip(mine, limits)])
 problem.solve(solver=cp.CLARABEL)
 plan = pickle.load(sys.stdin.buffer)
+assert plan.private[0].value is None
+plan.private[0].value = np.array([210.0, 340.0, 120.0])
 study = plan.release(not_private=True, seed=3)
 sys.stdout.buffer.write(pickle.dumps((plan.solve().optimum, float(study.answer), problem.value)))
 """
@@ -59,3 +62,22 @@ def test_a_plan_gives_the_same_answers_in_a_process_with_other_problems(plan):
     assert optimum == plan.solve().optimum == pytest.approx(20 * 400 + 35 * 270)
     assert answer == float(plan.release(not_private=True, seed=3).answer)
     assert others == pytest.approx(40 * 3 * 7.0)
+
+
+def test_a_pickled_plan_holds_no_private_value(plan):
+    secret = 123.456789
+    d = cp.Parameter(name="d", value=secret)
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= d, x <= 1000])
+    problem.solve(solver=cp.CLARABEL)
+    ask = {"epsilon": 1.0, "eta": 0.05, "adjacency": conveil.one_entry(0.05)}
+    plan = conveil.privatize(problem, d, sensitivity=conveil.declared(0.1, "two variables"), **ask)
+    plan.solve()
+    for number in (secret, float(x.value[0]), float(problem.value)):
+        assert struct.pack("<d", number) not in pickle.dumps(plan)
+    again = pickle.loads(pickle.dumps(plan))
+    with pytest.raises(conveil.InputError, match="`d` has no value"):
+        again.solve()
+    again.private[0].value = 200.0
+    assert again.solve().optimum == pytest.approx(400.0)
+    assert d.value == secret and x.value is not None

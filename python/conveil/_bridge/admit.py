@@ -12,6 +12,8 @@ def refuse(what, why, instead):
 def admit(problem, private):
     """Raises unless the problem is over real and continuous variables, and `private` are parameters of it."""
     _parameters(problem, private)
+    if not problem.variables():
+        raise InputError("the problem has no variables: there is nothing to decide")
     for variable in problem.variables():
         _variable(variable)
 

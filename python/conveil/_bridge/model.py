@@ -119,6 +119,9 @@ def read(
     """
     started = perf_counter()
     admit(problem, private)
+    is_value = _is_value(release, problem)
+    if strategy == "program" and not is_value:
+        problem = _within_its_domain(problem)
     entries = [entries_of(parameter) for parameter in private]
     bounds = [_bounds(entry, bounds) for entry in entries]
     nominal = [_nominal(entry, nominal, limits) for entry, limits in zip(entries, bounds)]
@@ -127,7 +130,6 @@ def read(
     stood = stand_in(problem, entries, public)
     admit_curvature(stood.problem, problem)
 
-    is_value = _is_value(release, problem)
     is_curved = not stood.problem.objective.expr.is_affine()
     in_cones = is_value and is_curved
     quadratic = not in_cones
@@ -203,6 +205,26 @@ def read(
         any(how == "at-the-mean" for number, how in enumerate(held) if number in in_use),
         {"bridge": agreed - started, "agreement": agreed - bridged},
     )
+
+
+def _within_its_domain(problem):
+    """The problem with the domain of its objective as constraints: x ≥ 0 for log(x).
+
+    Where the value is not what is released, the objective prices the mean decision alone, and its own rows hold at the
+    mean. Whether it has a value at the decision that is carried out is for constraints to say, which hold with noise.
+    """
+    import cvxpy as cp
+
+    domain = [c for c in problem.objective.expr.domain if not _always_holds(c)]
+    return cp.Problem(problem.objective, problem.constraints + domain) if domain else problem
+
+
+def _always_holds(constraint):
+    """Whether an inequality is known from the signs alone, such as that of a nonnegative variable."""
+    import cvxpy as cp
+    from cvxpy.constraints.nonpos import Inequality
+
+    return isinstance(constraint, Inequality) and isinstance(constraint.expr, cp.Expression) and constraint.expr.is_nonpos()
 
 
 def _is_value(release, problem):

@@ -94,6 +94,7 @@ def items_of(release, form, problem, private, public):
     if not listed:
         raise InputError("release= is empty: what is to be released?")
     rows, constants, items, first = [], [], [], 0
+    unique = names.Unique()
     for source in listed:
         if isinstance(source, str):
             raise InputError(
@@ -112,7 +113,7 @@ def items_of(release, form, problem, private, public):
                 "it does not depend on the variables: no decision can carry noise in it",
                 "the entries that do, such as `x[1:]`",
             )
-        items.append(Item(source, name, first, len(kept), back))
+        items.append(Item(source, unique.name(name), first, len(kept), back))
         rows.append(matrix[kept])
         constants.append(offsets[kept])
         first += len(kept)

@@ -43,7 +43,10 @@ class Entries:
     def take(self, value, what):
         """The numbers in a value for the whole parameter: a number, an array or a sparse matrix of its shape."""
         shape = self.parameter.shape
-        array = np.asarray(value.toarray() if sp.issparse(value) else value, dtype=float)
+        try:
+            array = np.asarray(value.toarray() if sp.issparse(value) else value, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{what} is not made of numbers") from None
         try:
             array = np.broadcast_to(array, shape)
         except ValueError:
@@ -153,7 +156,10 @@ class Public:
 
 
 def _differs(now, planned):
-    return abs(now - planned).max() > 0 if np.size(now) or sp.issparse(now) else False
+    def dense(value):
+        return value.toarray() if sp.issparse(value) else np.asarray(value)
+
+    return not np.array_equal(dense(now), dense(planned))
 
 
 def stand_in(problem, entries, public):
@@ -199,9 +205,7 @@ def like_the_user(problem, entries, numbers, public, variables=None):
         attributes = {k: v for k, v in parameter.attributes.items() if v and k != "bounds"}
         twin = cp.Parameter(parameter.shape, name=parameter.name(), **attributes)
         full = np.asarray(entry.full @ values).reshape(parameter.shape, order="F")
-        if attributes.get("sparsity"):
-            twin.save_value(values)
-        elif attributes.get("diag"):
+        if attributes.get("diag"):
             twin.save_value(sp.dia_array(full))
         else:
             twin.save_value(full)
@@ -246,8 +250,17 @@ def public_numbers(entries, nominal, bounds):
 def _copy(problem, entries, replaced):
     import cvxpy as cp
 
-    objective = problem.objective.tree_copy(id_objects=dict(replaced))
-    constraints = [c.tree_copy(id_objects=dict(replaced)) for c in problem.constraints]
+    try:
+        objective = problem.objective.tree_copy(id_objects=dict(replaced))
+        constraints = [c.tree_copy(id_objects=dict(replaced)) for c in problem.constraints]
+    except (AssertionError, TypeError):
+        atoms = {atom.__name__ for atom in problem.atoms()}
+        refuse(
+            "this problem",
+            f"CVXPY cannot copy one of its atoms ({', '.join(sorted(atoms))}), so that no public number can be put in the "
+            "place of a private one",
+            "the same function by other atoms",
+        )
     copy = cp.Problem(objective, constraints)
     private = {entry.parameter.id for entry in entries}
     for parameter in copy.parameters():
