@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from . import _core, _html
-from ._errors import kept
+from ._errors import InputError, kept
 from ._phrases import Heard, Speaker
 from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
 
@@ -122,6 +122,8 @@ class ModelPlan:
         the card says so. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
         the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
+        if seed is not None and not not_private:
+            raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
         account = getattr(ledger, "path", ledger)
         carries = self._check["strategy"] == "program"
         heard = self._heard()

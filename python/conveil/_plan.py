@@ -323,6 +323,8 @@ class Plan:
         ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
         ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
+        if seed is not None and not not_private:
+            raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
         account, heard = getattr(ledger, "path", ledger), self._heard()
         with self._speaker:
             documents = self._bench.release(

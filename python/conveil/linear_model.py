@@ -420,6 +420,8 @@ class PrivateRegressor(RegressorMixin, _PrivateEstimator):
         if self.response_bounds is None:
             raise InputError("response_bounds must be given: the public (low, high) of the response, never read from the data")
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        if not (isinstance(self.degree, numbers.Integral) and 1 <= self.degree <= 32):
+            raise InputError(f"degree is a whole number from 1 to 32; found {self.degree!r}")
         names = self._names()
         box = _Box(per_feature(self.bounds, names))
         conditions = self._conditions(names, box)

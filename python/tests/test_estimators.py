@@ -233,6 +233,15 @@ def test_conditions_that_make_no_sense_are_refused():
             PrivateRegressor(conditions=conditions, **REGRESSOR).fit(X, y)
 
 
+def test_settings_that_keep_no_condition_or_no_degree_are_refused():
+    X, y = np.linspace(0, 1, 20)[:, None], np.linspace(0, 1, 20)
+    with pytest.raises(InputError, match="keeps no condition"):
+        PrivateRegressor(conditions={0: "increasing"}, strategy="output", **REGRESSOR).fit(X, y)
+    for degree in (0, 1.5, 33, "two"):
+        with pytest.raises(InputError, match="whole number from 1 to 32"):
+            PrivateRegressor(degree=degree, **REGRESSOR).fit(X, y)
+
+
 def test_weights_in_own_units_and_features_clipped_to_their_bounds():
     X, y = machines()
     svc = PrivateLinearSVC(**SVC).fit(X, y)

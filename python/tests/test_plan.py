@@ -217,3 +217,9 @@ def test_warnings_about_the_data_reach_the_curator_and_no_card():
     assert "outside its public bounds" not in str(r.card) and "outside its public bounds" not in r.card.to_json()
     # Public values have nothing to warn of.
     assert plan.solve(at="nominal").warnings == []
+
+
+def test_noise_from_a_seed_is_for_studies_alone():
+    problem, _, _, d = dispatch()
+    with pytest.raises(conveil.InputError, match="not_private=True"):
+        plan_of(problem, d).release(not_recorded=True, seed=3)
