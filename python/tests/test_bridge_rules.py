@@ -481,3 +481,20 @@ def test_words_where_numbers_belong_are_named(argument):
     ask = {key: value for key, value in ASK.items() if key != "sensitivity" or argument != "price"}
     with pytest.raises(conveil.InputError, match="number"):
         conveil.privatize(problem, [d], **ask, **{argument: wrong[argument]})
+
+
+def test_the_card_names_what_was_released():
+    x, d = cp.Variable(3, name="x"), cp.Parameter(name="d", value=3.0)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= d, x <= 50])
+    # As this CVXPY prints them, without square brackets, which stand for entries.
+    mixed, pair, last = x[0] + 2 * x[1], 2 * x[:2], x[2]
+    printed = {id(e): str(e).replace("[", "(").replace("]", ")") for e in (mixed, pair, last)}
+    entries = [f"{printed[id(pair)]}[0]", f"{printed[id(pair)]}[1]"]
+    for release, expected in (
+        (mixed, [printed[id(mixed)]]),
+        ([mixed, last], [printed[id(mixed)], printed[id(last)]]),
+        ([pair, last], [*entries, printed[id(last)]]),
+    ):
+        card = conveil.privatize(problem, [d], release, **ASK).release(not_recorded=True).card
+        assert [number["name"] for number in card["answer"]] == expected
+        assert all(name in str(card) for name in expected)

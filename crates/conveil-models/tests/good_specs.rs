@@ -261,6 +261,30 @@ fn the_shape_of_an_identity_query_leaves_witnesses_out() {
 }
 
 #[test]
+fn rows_may_have_names_which_must_show() {
+    let listed = "rows = [{ \"x[0]\" = 1.0, y = 2 }, { \"x[2]\" = -1.0 }]";
+    let named = |rows: &str| EVERY_KEY.replacen(listed, rows, 1);
+    let rows = "rows = { \"first and y\" = { \"x[0]\" = 1.0, y = 2 }, last = { \"x[2]\" = -1.0 } }";
+    let weights = |w: &[(&str, f64)]| w.iter().map(|t| (t.0.to_string(), t.1)).collect();
+    assert_eq!(
+        seed(&named(rows)).query.query,
+        Some(Query::Named(vec![
+            ("first and y".into(), weights(&[("x[0]", 1.0), ("y", 2.0)])),
+            ("last".into(), weights(&[("x[2]", -1.0)])),
+        ]))
+    );
+    let refused = |rows: &str| read("spec.toml", &named(rows)).unwrap_err().to_string();
+    let hidden = refused("rows = { \"a\\u200Bb\" = { y = 1.0 }, c = { y = 2.0 } }");
+    assert!(
+        hidden.contains("the name of the row") && hidden.contains("U+200B"),
+        "{hidden}"
+    );
+    // One row that lacks its list.
+    let single = refused("rows = { y = 1.0 }");
+    assert!(single.contains("`rows` must be an array"), "{single}");
+}
+
+#[test]
 fn an_envelope_has_a_price_and_public_bounds_of_either_sign() {
     let spec = seed(ENVELOPE);
     assert_eq!(

@@ -230,15 +230,13 @@ class Conic:
             released = [self.model.form.columns[b].name for b in blocks]
             lines += ['release = "identity"', f"variables = {_list(map(_text, released))}"]
         else:
-            rows = []
-            for i in range(query.rows.shape[0]):
+            unique, rows = names.Unique(), []
+            said = [unique.name(name) for item in query.items for name in item.entry_names()]
+            for i, name in enumerate(said):
                 at = slice(query.rows.indptr[i], query.rows.indptr[i + 1])
                 weights = zip(query.rows.indices[at].tolist(), query.rows.data[at].tolist())
-                rows.append(_weights({column_names[j]: w for j, w in weights}))
-            if len(rows) == 1:
-                lines += ['release = "weighted"', f"weights = {rows[0]}"]
-            else:
-                lines += ['release = "rows"', f"rows = {_list(rows)}"]
+                rows.append(f"{_text(name)} = {_weights({column_names[j]: w for j, w in weights})}")
+            lines += ['release = "rows"', "rows = { " + ", ".join(rows) + " }"]
         return lines + ask.query_lines()
 
 

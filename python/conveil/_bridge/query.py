@@ -26,6 +26,14 @@ class Item:
     back: sp.csr_array = None
     """From its released numbers to all entries of its shape."""
 
+    def entry_names(self):
+        """A name for each released number: of an array, that of its entry."""
+        shape = tuple(self.source.shape)
+        if self.back is None or self.back.shape[0] == 1:
+            return [self.name]
+        columns = self.back.tocsc()
+        return names.entries(self.name, shape, columns.indices[columns.indptr[:-1]])
+
     def shaped(self, numbers):
         """The released numbers of this item in the shape of the source."""
         own = np.asarray(numbers, dtype=float)[self.first : self.first + self.count]

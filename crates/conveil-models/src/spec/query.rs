@@ -1,7 +1,8 @@
 //! `[query]`: what is released.
 
 use conveil::ask::{NoiseShape, Query};
-use conveil_text::spelling::counted;
+use conveil_text::naming::fault;
+use conveil_text::spelling::{counted, quoted};
 use conveil_text::tables::{Item, Table};
 use conveil_text::{Located, ReadError};
 
@@ -101,9 +102,19 @@ fn read_query(
         }
         "rows" => {
             let rows = table.required("rows", "rows = [{ \"x[0]\" = 1.0 }, { y = 1.0 }]")?;
-            let rows = rows.filled_array()?;
-            let rows = rows.iter().map(|row| reference::read_weights(row, named));
-            Query::Rows(rows.collect::<Result<_, _>>()?)
+            match named_rows(&rows)? {
+                Some(rows) => {
+                    let weighted = |(name, row): &(String, Item)| {
+                        Ok((name.clone(), reference::read_weights(row, named)?))
+                    };
+                    Query::Named(rows.iter().map(weighted).collect::<Result<_, _>>()?)
+                }
+                None => {
+                    let rows = rows.filled_array()?;
+                    let rows = rows.iter().map(|row| reference::read_weights(row, named));
+                    Query::Rows(rows.collect::<Result<_, _>>()?)
+                }
+            }
         }
         "at-most" => {
             let epigraph = reference::read(&table.required("epigraph", "epigraph = \"t\"")?)?;
@@ -117,6 +128,29 @@ fn read_query(
         }
         _ => return Ok(None),
     }))
+}
+
+/// The rows of a table by their names, which go on the card; none where they are listed without.
+fn named_rows<'d>(item: &Item<'d>) -> Result<Option<Vec<(String, Item<'d>)>>, ReadError> {
+    let Ok(table) = item.table("`rows`") else {
+        return Ok(None);
+    };
+    let entries = table.entries();
+    // `{ x = 1.0 }` is one row that lacks its list.
+    if entries.iter().all(|(_, _, row)| row.is_number()) {
+        return Ok(None);
+    }
+    for (name, offset, _) in &entries {
+        if let Some(fault) = fault(name) {
+            let message = format!("the name of the row {} {fault}", quoted(name));
+            let error = item.source().error(*offset, message);
+            return Err(error.with_help(fault.help()));
+        }
+    }
+    let rows = entries.into_iter();
+    Ok(Some(
+        rows.map(|(name, _, row)| (name.into(), row)).collect(),
+    ))
 }
 
 fn read_shape(item: Item) -> Result<NoiseShape, ReadError> {
