@@ -344,6 +344,7 @@ pub struct Ask {
     pub(crate) shape: NoiseShape,
     pub(crate) adjacency: Option<Adjacency>,
     pub(crate) unit: Option<String>,
+    pub(crate) protects: Option<String>,
     pub(crate) privacy: Option<Privacy>,
     pub(crate) sensitivity: Option<Request>,
     pub(crate) universe: Option<Universe>,
@@ -363,6 +364,7 @@ impl Ask {
             shape: NoiseShape::Identity,
             adjacency: None,
             unit: None,
+            protects: None,
             privacy: None,
             sensitivity: None,
             universe: None,
@@ -378,6 +380,13 @@ impl Ask {
     /// The optimal cost q'x.
     pub fn cost() -> Self {
         Self::new(Query::Cost)
+    }
+
+    /// Whom the adjacency protects, in the words of who owns the data: for the guarantee's text. That the adjacency covers
+    /// what one of them can change is whoever says so's to know.
+    pub fn protecting(mut self, whom: &str) -> Self {
+        self.protects = Some(whom.into());
+        self
     }
 
     /// The public shape T of the noise, by rows.

@@ -1,5 +1,6 @@
 //! The comparison table: one row per strategy, what to make of it, and one sentence for the hurried.
 
+use super::About;
 use crate::digits::short;
 use serde::Serialize;
 use std::fmt;
@@ -30,8 +31,11 @@ pub struct StrategyRow {
 /// All strategies side by side. Private.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Always true.
+    /// Whether it depends on private data: then it must not be published.
     pub private: bool,
+    /// Which data it is about, where they are public.
+    #[serde(rename = "at", skip_serializing_if = "About::is_private")]
+    pub about: About,
     /// The optimum without noise.
     pub optimum: f64,
     /// The feasible answers, an interval where one number is released (M11).
@@ -57,6 +61,13 @@ pub(super) fn in_percent(loss: f64, optimum: f64) -> Option<f64> {
 }
 
 impl Comparison {
+    /// The same about these data.
+    #[must_use]
+    pub fn about(mut self, about: About) -> Self {
+        (self.private, self.about) = (about.is_private(), about);
+        self
+    }
+
     pub(super) fn new(
         optimum: f64,
         feasible_answers: Option<(f64, f64)>,
@@ -73,6 +84,7 @@ impl Comparison {
         }
         Comparison {
             private: true,
+            about: About::Private,
             optimum,
             feasible_answers,
             advice: advice(&rows, optimum, eta),
@@ -171,7 +183,8 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released"
+            "COMPARISON: {}; noise is a study's, nothing is released",
+            self.about.stamp()
         )?;
         let optimum = crate::digits::decimals(self.optimum, 0.0);
         writeln!(f, "optimum without noise {optimum}")?;

@@ -1,6 +1,6 @@
 //! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
 
-use super::widest;
+use super::{About, widest};
 use crate::ask::{Ask, Bound, MapKind, Request, Strategy};
 use crate::chance::Kind;
 use crate::digits::{decimals, short};
@@ -34,8 +34,11 @@ pub struct Threshold {
 /// The answer to "why, and what then?". Private.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Always true.
+    /// Whether it depends on private data: then it must not be published.
     pub private: bool,
+    /// Which data it is about, where they are public.
+    #[serde(rename = "at", skip_serializing_if = "About::is_private")]
+    pub about: About,
     /// Feasible as asked.
     pub feasible: bool,
     /// What holds it back, when infeasible.
@@ -119,6 +122,7 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         feasible && (plan.as_ref()).is_ok_and(|p| p.released().has_local_recourse());
     let mut explanation = Explanation {
         private: true,
+        about: About::Private,
         feasible,
         obstacle,
         unattainable,
@@ -353,12 +357,18 @@ fn walk(
     Ok((Some(inside), false))
 }
 
+impl Explanation {
+    /// The same about these data.
+    #[must_use]
+    pub fn about(mut self, about: About) -> Self {
+        (self.private, self.about) = (about.is_private(), about);
+        self
+    }
+}
+
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "EXPLANATION: PRIVATE, explores the private data; values chosen because of it are not covered by a guarantee"
-        )?;
+        writeln!(f, "EXPLANATION: {}", self.about.exploring())?;
         if let Some(why) = &self.unattainable {
             writeln!(f, "not attainable: {why}")?;
         }

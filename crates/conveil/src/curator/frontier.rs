@@ -1,5 +1,6 @@
 //! Loss against ε, α or η, as a table. It explores private data.
 
+use super::About;
 use super::comparison::in_percent;
 use crate::ask::{Ask, Bound, Request};
 use crate::digits::short;
@@ -52,8 +53,11 @@ pub struct FrontierRow {
 /// The table. Private.
 #[derive(Clone, Debug, Serialize)]
 pub struct Frontier {
-    /// Always true.
+    /// Whether it depends on private data: then it must not be published.
     pub private: bool,
+    /// Which data it is about, where they are public.
+    #[serde(rename = "at", skip_serializing_if = "About::is_private")]
+    pub about: About,
     /// What varies.
     pub axis: Axis,
     /// The optimum without noise.
@@ -150,18 +154,25 @@ pub fn frontier(
     })?;
     Ok(Frontier {
         private: true,
+        about: About::Private,
         axis,
         optimum,
         rows: rows.into_iter().collect::<Result<Vec<_>>>()?,
     })
 }
 
+impl Frontier {
+    /// The same about these data.
+    #[must_use]
+    pub fn about(mut self, about: About) -> Self {
+        (self.private, self.about) = (about.is_private(), about);
+        self
+    }
+}
+
 impl fmt::Display for Frontier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "FRONTIER: PRIVATE, explores the private data; a value chosen because of it is not covered by a guarantee"
-        )?;
+        writeln!(f, "FRONTIER: {}", self.about.exploring())?;
         let optimum = crate::digits::decimals(self.optimum, 0.0);
         writeln!(f, "optimum without noise {optimum}")?;
         writeln!(

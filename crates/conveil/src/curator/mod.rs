@@ -1,6 +1,7 @@
 //! The curator's side of a plan: the private work on one dataset and its report, strategies side by side, what fits and
 //! why not, and what a change of the ask would cost. Nothing here may be published.
 
+mod about;
 mod clipped;
 mod comparison;
 mod curate;
@@ -14,6 +15,7 @@ mod report;
 mod strategies;
 mod widest;
 
+pub use about::{About, Stamp};
 pub use clipped::Clipped;
 pub use comparison::{Comparison, StrategyRow};
 pub use curate::Curated;

@@ -1,7 +1,7 @@
 //! The curator report: everything that depends on the private data. It says that it is private.
 
-use super::Empirical;
 use super::comparison::in_percent;
+use super::{About, Empirical};
 use crate::ask::Strategy;
 use crate::chance::Budget;
 use crate::digits::{counted, decimals};
@@ -12,8 +12,11 @@ use std::fmt;
 /// What the curator sees.
 #[derive(Clone, Debug, Serialize)]
 pub struct CuratorReport {
-    /// Always true: this document must not be published.
+    /// Whether it depends on private data: then it must not be published.
     pub private: bool,
+    /// Which data it is about, where they are public.
+    #[serde(rename = "at", skip_serializing_if = "About::is_private")]
+    pub about: About,
     /// What is done with the noise.
     pub strategy: Strategy,
     /// What was minimised.
@@ -86,6 +89,13 @@ pub(super) struct Measurements {
 }
 
 impl CuratorReport {
+    /// The same about these data.
+    #[must_use]
+    pub fn about(mut self, about: About) -> Self {
+        (self.private, self.about) = (about.is_private(), about);
+        self
+    }
+
     pub(super) fn new(plan: &Plan<'_>, decided: &Decided, measured: Measurements) -> Self {
         let Measurements {
             objective,
@@ -115,6 +125,7 @@ impl CuratorReport {
         let budget = plan.guarantee().budget().clone();
         CuratorReport {
             private: true,
+            about: About::Private,
             strategy: plan.ask().strategy,
             objective_kind: plan.ask().risk.describe(),
             optimum,
@@ -289,10 +300,7 @@ impl CuratorReport {
 /// Without the warnings: a caller shows them where warnings go.
 impl fmt::Display for CuratorReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "CURATOR REPORT: PRIVATE, depends on the data, not to be published"
-        )?;
+        writeln!(f, "CURATOR REPORT: {}", self.about.stamp())?;
         writeln!(f, "{}", self.guarantee)?;
         writeln!(f)?;
         let rounding = ROUNDING * self.optimum.abs().max(self.objective.abs());

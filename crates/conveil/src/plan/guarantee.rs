@@ -1,7 +1,7 @@
 //! What is guaranteed. The text a user sees is generated from here and nowhere else.
 
-use super::ReleasedMap;
 use super::basis::{Basis, Kind, Solves};
+use super::{ReleasedMap, Uncertainty};
 use crate::ask::{Adjacency, Ask, Privacy, Stated, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
@@ -41,10 +41,13 @@ pub struct Guarantee {
     has_elastic_losses: bool,
     /// Standard deviation of the noise on each released number, where T ≠ I.
     shaped: Option<Vec<f64>>,
+    /// Whom the adjacency protects, where that is stated.
+    protects: Option<String>,
     /// What the private numbers are, where the model says so.
     subject: Option<Subject>,
     /// How the released numbers are used, where the model says so.
     reading: Option<Reading>,
+    uncertainty: Uncertainty,
 }
 
 impl Guarantee {
@@ -63,6 +66,8 @@ impl Guarantee {
         let losses = released.local_columns();
         let is_a_loss = |v: &VariableBlock| v.range().all(|j| losses.contains(&j));
         Guarantee {
+            uncertainty: Uncertainty::new(ask, released, model),
+            protects: ask.protects.clone(),
             subject: meaning.subject,
             reading: (meaning.reading)
                 .map(|reading| match ask.strategy {
@@ -162,6 +167,30 @@ impl Guarantee {
         self.step
     }
 
+    /// How far the released numbers are from those before the noise, and from the optimum.
+    pub fn uncertainty(&self) -> &Uncertainty {
+        &self.uncertainty
+    }
+
+    /// What ε means for somebody who guesses, in one sentence; none where nothing is claimed.
+    pub fn odds_text(&self) -> Option<String> {
+        if !self.basis.is_private() {
+            return None;
+        }
+        let factor = short(self.privacy.epsilon().exp(), 3);
+        let failing = match self.privacy.delta() {
+            0.0 => String::new(),
+            delta => format!(", but for a probability of {delta}"),
+        };
+        let pairs = match self.basis.gamma() {
+            None => "two such datasets",
+            Some(_) => "most pairs of such datasets",
+        };
+        Some(format!(
+            "this release changes anybody's odds between {pairs} by a factor of at most {factor}{failing}"
+        ))
+    }
+
     /// The η table.
     pub fn budget(&self) -> &Budget {
         &self.budget
@@ -226,8 +255,19 @@ impl Guarantee {
         )
     }
 
-    /// What the claim protects in the model's words, and what is not protected; none where the model has none.
+    /// Whom and what the claim protects, and what is not protected; none where neither the asker nor the model says.
     pub fn protection(&self) -> Option<String> {
+        let own = self.protection_of_data();
+        match (&self.protects, own) {
+            (None, own) => own,
+            (Some(_), _) if !self.basis.is_private() => Some("nothing".into()),
+            (Some(whom), Some(own)) => Some(format!("{whom}; in the data: {own}")),
+            (Some(whom), None) => Some(whom.clone()),
+        }
+    }
+
+    /// What the claim protects in the model's words.
+    fn protection_of_data(&self) -> Option<String> {
         let Subject {
             entry,
             record,
@@ -294,6 +334,26 @@ impl Guarantee {
                 crate::program::list_some(&names)
             ),
         }
+    }
+
+    /// What a released number will be like, without data.
+    fn expectation_text(&self) -> String {
+        let what = match (self.labels.len(), self.strategy) {
+            (1, _) => format!("`{}` has", self.labels[0]),
+            (_, Strategy::Projected) => "before the projection each number has".into(),
+            _ => "each number has".into(),
+        };
+        let widths = self.uncertainty.half_widths.iter();
+        let widest = widths.clone().fold(0.0f64, |most, width| most.max(*width));
+        let least = widths.fold(f64::INFINITY, |least, width| least.min(*width));
+        let bar = match least == widest {
+            true => short(widest, 4),
+            false => format!("{} to {}", short(least, 4), short(widest, 4)),
+        };
+        let percent = 100.0 * self.uncertainty.share;
+        let bias =
+            (self.uncertainty.bias).map_or(String::new(), |bias| format!("; {}", bias.text("it")));
+        format!("{what} an error bar of ± {bar} ({percent}% of draws){bias}")
     }
 
     /// What the claims take for granted.
@@ -440,6 +500,7 @@ impl fmt::Display for Guarantee {
             short(self.sensitivity, 9),
             self.privacy.norm().symbol()
         )?;
+        writeln!(f, "expect: {}", self.expectation_text())?;
         if let Some(deviations) = &self.shaped {
             let each: Vec<String> = deviations.iter().take(8).map(|d| short(*d, 6)).collect();
             writeln!(

@@ -12,6 +12,7 @@ mod proven;
 mod readable;
 mod released;
 mod skeleton;
+mod uncertainty;
 mod warnings;
 pub(crate) mod within;
 
@@ -23,6 +24,7 @@ pub use deterministic::DeterministicMap;
 pub use guarantee::Guarantee;
 pub use projection::Projection;
 pub use released::ReleasedMap;
+pub use uncertainty::{Bias, Uncertainty};
 
 use crate::ask::{Ask, MapKind, Request, Strategy};
 use crate::error::{Error, Result};
