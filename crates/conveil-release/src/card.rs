@@ -3,7 +3,7 @@
 use std::fmt;
 
 use conveil::ask::{Strategy, Universe};
-use conveil::plan::Plan;
+use conveil::plan::{Plan, Uncertainty};
 use conveil::program::Reading;
 use serde::Serialize;
 
@@ -103,6 +103,10 @@ pub struct Card {
     /// What the answer is in terms of the cost, where it is the modeller's own objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     objective: Option<Restated>,
+    /// How far the answer is from that before the noise, and from the optimum.
+    uncertainty: Uncertainty,
+    /// What ε means for somebody who guesses.
+    odds: Option<String>,
     mechanism: &'static str,
     epsilon: f64,
     delta: f64,
@@ -189,6 +193,8 @@ impl Card {
             before_projection: (guarantee.strategy() == Strategy::Projected)
                 .then(|| Named::all(labels.iter().cloned(), noisy)),
             objective: None,
+            uncertainty: guarantee.uncertainty().clone(),
+            odds: guarantee.odds_text().filter(|_| private),
             mechanism: privacy.mechanism(),
             epsilon: privacy.epsilon(),
             delta: privacy.delta(),
@@ -282,6 +288,19 @@ fn private_numbers(scope: &Scope) -> String {
     format!("{}{unit}, called {}", own.numbers(), own.called())
 }
 
+impl Card {
+    /// Numbers with their error bars.
+    fn measured(&self, f: &mut fmt::Formatter<'_>, numbers: &[Named]) -> fmt::Result {
+        for (index, Named { name, value }) in numbers.iter().enumerate() {
+            match self.uncertainty.bar(index) {
+                Some(bar) => writeln!(f, "  {name} = {value} {bar}")?,
+                None => writeln!(f, "  {name} = {value}")?,
+            }
+        }
+        writeln!(f, "  {}", self.uncertainty.text(numbers.len()))
+    }
+}
+
 impl fmt::Display for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "RELEASE CARD")?;
@@ -289,14 +308,21 @@ impl fmt::Display for Card {
             writeln!(f, "{stamp}")?;
         }
         writeln!(f, "answer:")?;
-        for Named { name, value } in &self.answer {
-            writeln!(f, "  {name} = {value}")?;
-        }
-        if let Some(noisy) = &self.before_projection {
-            writeln!(f, "before it was projected onto the constraints:")?;
-            for Named { name, value } in noisy {
-                writeln!(f, "  {name} = {value}")?;
+        match &self.before_projection {
+            None => self.measured(f, &self.answer)?,
+            Some(noisy) => {
+                for Named { name, value } in &self.answer {
+                    writeln!(f, "  {name} = {value}")?;
+                }
+                writeln!(f, "before it was projected onto the constraints:")?;
+                self.measured(f, noisy)?;
             }
+        }
+        if let Some(bias) = &self.uncertainty.bias {
+            writeln!(f, "bias: {}", bias.text("the number"))?;
+        }
+        if let Some(protects) = &self.protects {
+            writeln!(f, "protects: {protects}")?;
         }
         if let Some(restated) = &self.objective {
             writeln!(
@@ -306,12 +332,12 @@ impl fmt::Display for Card {
             )?;
         }
         writeln!(f, "privacy: {}", self.privacy)?;
+        if let Some(odds) = &self.odds {
+            writeln!(f, "  in words: {odds}")?;
+        }
         writeln!(f, "  basis: {}: {}", self.basis, self.basis_statement)?;
         if let Some(scope) = &self.adjacency.scope {
             writeln!(f, "  private numbers: {}", private_numbers(scope))?;
-        }
-        if let Some(protects) = &self.protects {
-            writeln!(f, "protects: {protects}")?;
         }
         writeln!(
             f,

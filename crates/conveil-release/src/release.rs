@@ -57,6 +57,33 @@ pub fn charge<'p, 'm, C: Charges + ?Sized>(
     charge_stating(plan, &Stating::default(), charges, dataset)
 }
 
+/// Whether releases of this plan, one for each of what is stated, fit the budget of a dataset together. Nothing is charged.
+pub fn rehearse<C: Charges + ?Sized>(
+    plan: &Plan<'_>,
+    stating: &[Stating],
+    charges: &C,
+    dataset: &str,
+) -> Result<()> {
+    checked(plan, dataset)?;
+    let each: Result<Vec<Charge>> = stating
+        .iter()
+        .map(|stating| charge_of_stating(plan, stating))
+        .collect();
+    Ok(charges.rehearse(dataset, &each?)?)
+}
+
+/// What a release spends, with what is stated beside its plan.
+fn charge_of_stating(plan: &Plan<'_>, stating: &Stating) -> Result<Charge> {
+    let mut charge = charge_of(plan)?;
+    if let Some(part) = &stating.part {
+        charge = charge.in_part(part.clone())?;
+    }
+    Ok(match stating.planned {
+        true => charge.planned(),
+        false => charge,
+    })
+}
+
 /// [`charge`], with what is stated beside the plan.
 pub fn charge_stating<'p, 'm, C: Charges + ?Sized>(
     plan: &'p Plan<'m>,
@@ -65,13 +92,7 @@ pub fn charge_stating<'p, 'm, C: Charges + ?Sized>(
     dataset: &str,
 ) -> Result<Charged<'p, 'm>> {
     let lattice = checked(plan, dataset)?;
-    let mut charge = charge_of(plan)?;
-    if let Some(part) = &stating.part {
-        charge = charge.in_part(part.clone())?;
-    }
-    if stating.planned {
-        charge = charge.planned();
-    }
+    let charge = charge_of_stating(plan, stating)?;
     let receipt = charges.charge(dataset, &charge)?;
     Ok(Charged {
         plan,

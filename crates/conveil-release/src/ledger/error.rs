@@ -31,6 +31,24 @@ pub enum Error {
         /// What would still fit.
         instead: String,
     },
+    /// The charges of several releases do not fit together; nothing was charged.
+    #[error(
+        "over budget: {releases} releases of ε = {epsilon} each do not fit what dataset {dataset:?} has left of its budget, {budget}; the first {fit} would\n  instead: {instead}"
+    )]
+    SeriesOverBudget {
+        /// The dataset.
+        dataset: String,
+        /// How many releases there are.
+        releases: u64,
+        /// The ε of the largest of them.
+        epsilon: f64,
+        /// How many of them fit.
+        fit: u64,
+        /// What the dataset may spend.
+        budget: Box<Budget>,
+        /// What would fit.
+        instead: String,
+    },
     /// A charge with δ > 0 against a budget with δ = 0.
     #[error(
         "over budget: dataset {dataset:?} has a pure budget (δ = 0), and this charge has δ = {delta}\n  instead: charge a mechanism with pure ε, such as Laplace"
@@ -211,7 +229,10 @@ impl Error {
     pub fn is_over_budget(&self) -> bool {
         matches!(
             self,
-            Error::OverBudget { .. } | Error::PureOnly { .. } | Error::NotBounded { .. }
+            Error::OverBudget { .. }
+                | Error::SeriesOverBudget { .. }
+                | Error::PureOnly { .. }
+                | Error::NotBounded { .. }
         )
     }
 }

@@ -226,6 +226,11 @@ impl Charges for Ledger {
         self.record(dataset, |history, nonce| history.admit(charge, nonce))
     }
 
+    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<()> {
+        let rehearsed = self.history(dataset)?.rehearse(charges);
+        rehearsed.map_err(|error| error.at(&self.place.file))
+    }
+
     fn account(&self, dataset: &str) -> Result<Account> {
         Ok(Account::of(&self.history(dataset)?))
     }

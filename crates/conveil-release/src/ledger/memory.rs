@@ -50,6 +50,12 @@ impl Charges for NotDurable {
         Ok(receipt)
     }
 
+    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<()> {
+        let history = self.histories.get(dataset);
+        let history = history.ok_or_else(|| self.unknown(dataset))?;
+        history.clone().rehearse(charges)
+    }
+
     fn account(&self, dataset: &str) -> Result<Account> {
         let history = self.histories.get(dataset);
         let history = history.ok_or_else(|| self.unknown(dataset))?;

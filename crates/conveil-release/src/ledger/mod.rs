@@ -53,6 +53,7 @@ mod nonce;
 mod optimal;
 mod part;
 mod place;
+mod planner;
 mod rows;
 mod schema;
 mod series;
@@ -75,6 +76,7 @@ pub use neighbourhood::{Neighbourhood, Relation};
 pub use optimal::{Equal, optimal_epsilon};
 pub use part::Part;
 pub use place::Settings;
+pub use planner::{BudgetPlan, Group, Way};
 pub use series::{Each, Series};
 pub use statement::{About, Statement};
 pub use terms::Adoption;
@@ -83,6 +85,9 @@ pub use terms::Adoption;
 pub trait Charges {
     /// Records a charge against the budget of `dataset`, or refuses and records nothing.
     fn charge(&mut self, dataset: &str, charge: &Charge) -> Result<Receipt>;
+
+    /// Whether all of these charges, in this order, fit the budget of `dataset` together; nothing is recorded.
+    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<()>;
 
     /// What `dataset` may spend and has spent.
     fn account(&self, dataset: &str) -> Result<Account>;
