@@ -93,6 +93,18 @@ impl Files {
         })
     }
 
+    /// The same without its private files: of files in memory the public ones are left, in a folder nothing changes.
+    pub fn without_private(&self) -> Self {
+        let private = match &self.private {
+            Place::Folder(folder) => Place::Folder(folder.clone()),
+            Place::Memory(_) => Place::Memory(Arc::default()),
+        };
+        Files {
+            private,
+            ..self.clone()
+        }
+    }
+
     /// How messages call the spec.
     pub fn spec_name(&self) -> &str {
         &self.spec_name

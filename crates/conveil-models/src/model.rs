@@ -4,13 +4,14 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use conveil::ask::{NoiseShape, Query, Request};
-use conveil::curator::CuratorReport;
+use conveil::curator::{About, CuratorReport};
 use conveil::plan::{Decided, Plan};
 use conveil::program::{DataMap, Objective, Place};
-use conveil_text::ReadError;
 use conveil_text::tables::Table;
+use conveil_text::{Located, ReadError};
 
 use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
@@ -89,9 +90,40 @@ pub trait Stated: Any + fmt::Debug + Send + Sync {
     /// sampled sensitivity without a set to sample from, a certificate that is proven for other models.
     fn check(&self, spec: &Spec) -> Result<(), ReadError>;
 
+    /// The same with public data in place of the private ones; or which are missing, and how a spec gives them.
+    fn with_public(&self, spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing>;
+
     /// Reads the public files and builds the model. What the spec says of private numbers may be carried to
     /// [`Model::datasets`]; no other method of the model looks at it.
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure>;
+}
+
+/// Public data that stand in for private ones, where settings are explored.
+#[derive(Debug, Clone, Copy)]
+pub enum StandIn<'s> {
+    /// The nominal values that the model or the spec states.
+    Nominal,
+    /// A public dataset, in a file of the same form as the private one; its path as written.
+    Twin(&'s Located<String>),
+}
+
+/// Why there are no public data to explore, and what would give them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What is missing.
+    pub what: String,
+    /// How a spec gives it.
+    pub help: String,
+}
+
+impl Missing {
+    /// Of a model that has no nominal values.
+    pub fn nominal(what: &str) -> Self {
+        Missing {
+            what: format!("{what} have no nominal values"),
+            help: "in [private]: twin = \"twin.csv\", a public file of the same form as the private one (an older or a synthetic dataset), and `--at twin`".into(),
+        }
+    }
 }
 
 impl dyn Stated {
@@ -137,6 +169,11 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// How `check` calls an entry of the program that depends on θ.
     fn place_name(&self, place: &Place) -> String {
         place.to_string()
+    }
+
+    /// Whether the spec states the places of the private numbers: then `check` says them in words.
+    fn states_places(&self) -> bool {
+        false
     }
 
     /// What `check` shows of it beside its program.
@@ -229,6 +266,8 @@ pub struct Curated<'c> {
     pub decided: &'c Decided,
     /// The engine's report, where one is asked for.
     pub report: Option<&'c CuratorReport>,
+    /// Whose numbers the dataset holds.
+    pub about: About,
 }
 
 /// What a comparison is made of.
@@ -242,4 +281,6 @@ pub struct Compared<'c> {
     pub draws: usize,
     /// Their seed.
     pub seed: u64,
+    /// Whose numbers the dataset holds.
+    pub about: About,
 }

@@ -1,5 +1,6 @@
 //! How models write numbers and places in messages and reports.
 
+use conveil::curator::About;
 use conveil::plan::{BasisKind, Plan};
 use conveil::program::{Place, Program};
 
@@ -49,14 +50,26 @@ pub(crate) fn digits(value: f64) -> String {
 }
 
 /// What sets the noise where no certificate does: then it does not follow from the number of records.
-pub(crate) fn advice_without_certificate(plan: &Plan<'_>) -> Option<&'static str> {
+pub(crate) fn advice_without_certificate(plan: &Plan<'_>, about: About) -> Option<String> {
     match plan.guarantee().basis().kind() {
         BasisKind::Certificate => None,
-        BasisKind::Declared => Some(
-            "The declared sensitivity sets the noise, whatever the number of records: a smaller one needs a reason of its own, and a larger ε lowers the noise. Choosing either by looking at these data is not covered by the guarantee",
-        ),
-        BasisKind::Sampled | BasisKind::PaperMode => Some(
-            "The sampled sensitivity sets the noise: what more records would make of it, only sampling again can tell, and a larger ε lowers the noise. Choosing them by looking at these data is not covered by the guarantee",
-        ),
+        BasisKind::Declared => Some(format!(
+            "The declared sensitivity sets the noise, whatever the number of records: a smaller one needs a reason of its own, and a larger ε lowers the noise{}",
+            choosing("either", about)
+        )),
+        BasisKind::Sampled | BasisKind::PaperMode => Some(format!(
+            "The sampled sensitivity sets the noise: what more records would make of it, only sampling again can tell, and a larger ε lowers the noise{}",
+            choosing("them", about)
+        )),
+    }
+}
+
+/// What follows advice on settings: those chosen by private data are not covered.
+pub(crate) fn choosing(what: &str, about: About) -> String {
+    match about.is_private() {
+        true => {
+            format!(". Choosing {what} by looking at these data is not covered by the guarantee")
+        }
+        false => String::new(),
     }
 }

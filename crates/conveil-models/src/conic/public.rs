@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Datasets, Model};
 use crate::spec::Spec;
+use crate::words::row_name;
 
 /// A saved problem with named blocks.
 #[derive(Debug)]
@@ -176,6 +177,14 @@ impl Model for SavedModel {
 
     fn objective(&self) -> Option<Objective> {
         self.stated.objective.as_ref().map(|stated| stated.value)
+    }
+
+    fn place_name(&self, place: &Place) -> String {
+        row_name(self.map().template(), place)
+    }
+
+    fn states_places(&self) -> bool {
+        true
     }
 
     fn how_to_bound(&self) -> &'static str {

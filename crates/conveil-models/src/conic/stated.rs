@@ -1,6 +1,7 @@
 //! What a spec says of a saved problem: the names of its blocks, and where the private numbers enter it.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use conveil::ask::Query;
 use conveil::program::{Holds, NewVariables, Objective, Place, SavedConstraint, Sense, Stage};
@@ -11,7 +12,7 @@ use conveil_text::{Located, ReadError};
 use super::{KIND, agreement, public};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Kind, Model, Stated};
+use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::{QuerySection, Spec, VariableRef};
 
 /// Any problem saved by Clarabel.
@@ -142,6 +143,35 @@ impl Stated for Conic {
 
     fn check(&self, spec: &Spec) -> Result<(), ReadError> {
         agreement::check(self, spec)
+    }
+
+    fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
+        let mut stated = self.clone();
+        match data {
+            StandIn::Twin(file) => {
+                stated.data = Some(file.clone());
+                for parameter in &mut stated.parameters {
+                    parameter.value = None;
+                }
+            }
+            StandIn::Nominal => {
+                stated.data = None;
+                let without = self.parameters.iter().filter(|p| p.nominal.is_none());
+                let without: Vec<String> = without.map(|p| quoted(&p.name.value)).collect();
+                if let Some(first) = without.first() {
+                    let what = match without.len() {
+                        1 => format!("the parameter {first} has no `nominal`"),
+                        more => format!("{more} parameters have no `nominal`, first {first}"),
+                    };
+                    let help = "give each [[private.parameter]] a public value, such as nominal = 80.0; or name a public dataset: twin = \"twin.csv\" in [private], and `--at twin`".into();
+                    return Err(Missing { what, help });
+                }
+                for parameter in &mut stated.parameters {
+                    parameter.value = parameter.nominal;
+                }
+            }
+        }
+        Ok(Arc::new(stated))
     }
 
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {

@@ -1,5 +1,7 @@
 //! What a spec says of the largest ellipsoid inside a polytope.
 
+use std::sync::Arc;
+
 use conveil::ask::Adjacency;
 use conveil_text::spelling::counted;
 use conveil_text::tables::{Item, Table};
@@ -9,7 +11,7 @@ use super::public::EllipsoidModel;
 use super::{Determinant, KIND};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Kind, Model, Stated};
+use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::Spec;
 use crate::spec::private::check_universe;
 
@@ -107,6 +109,29 @@ impl Stated for EllipsoidSpec {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The centre of the universe is a public dataset.
+    fn with_public(&self, spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
+        let offsets = match (data, &spec.private.universe) {
+            (StandIn::Twin(file), _) => OffsetsSource::File(file.clone()),
+            (StandIn::Nominal, Some(universe)) => OffsetsSource::Numbers(Located {
+                value: universe.value.centre().to_vec(),
+                line: universe.line,
+                column: universe.column,
+            }),
+            (StandIn::Nominal, None) => {
+                return Err(Missing {
+                    what: "offsets without a universe have no nominal values".into(),
+                    help: "the `center` of a [private.universe] is public; or name a public dataset: twin = \"twin.csv\" in [private], and `--at twin`".into(),
+                });
+            }
+        };
+        let offsets = Some(offsets);
+        Ok(Arc::new(EllipsoidSpec {
+            offsets,
+            ..self.clone()
+        }))
     }
 
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {

@@ -28,7 +28,7 @@ pub(super) struct Demands<'m> {
 impl<'m> Demands<'m> {
     pub(super) fn open(of: &'m OpfModel, files: &Files) -> Result<Self, Failure> {
         let opf = &of.opf;
-        let Some(file) = &of.stated.demand else {
+        let Some(file) = of.stated.demand.as_ref().filter(|_| !of.stated.at_nominal) else {
             let rows = vec![opf.nominal()];
             return Ok(Demands {
                 of,

@@ -1,6 +1,7 @@
 //! What a spec says of a power flow: its network, which demands are private, which units are released.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use conveil::ask::{Adjacency, Request};
 use conveil_grid::Susceptance;
@@ -13,7 +14,7 @@ use super::public::OpfModel;
 use super::{Costs, Form, KIND, LoadBounds, Loads};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Kind, Model, Stated};
+use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::agreement::DECLARE;
 use crate::spec::{QuerySection, Sensitivity, Spec};
 
@@ -34,6 +35,8 @@ pub struct OpfSpec {
     pub curvature: Option<Located<f64>>,
     /// `demand` of `[private]`: the path of a CSV file, as written; without it the demands of the network itself.
     pub demand: Option<Located<String>>,
+    /// Whether the network's own demands, the nominal ones, stand in for the private ones.
+    pub at_nominal: bool,
     /// `loads` (`with-demand`): which demands are private.
     pub loads: Loads,
     /// The places of the buses that `loads` lists.
@@ -103,6 +106,7 @@ impl OpfSpec {
                 Some(item) => Some(item.locate(item.positive()?)),
             },
             demand: None,
+            at_nominal: false,
             loads: Loads::default(),
             listed: Vec::new(),
             bounds: LoadBounds::default(),
@@ -147,13 +151,19 @@ impl OpfSpec {
             Ok(table) => table,
             Err(error) => return Err(error.with_help(example)),
         };
-        table.known(&["relative", "within", "each"])?;
+        table.known(&["relative", "within", "each", "wide"])?;
+        let wide = table.optional("wide");
+        let is_wide = wide.as_ref().map_or(Ok(false), Item::boolean)?;
         let ways = ["relative", "within", "each"].map(|key| table.optional(key));
         if let Some(second) = ways.iter().flatten().nth(1) {
             return Err(second.error("give one of `relative`, `within` and `each`"));
         }
         match ways {
-            [Some(share), ..] => self.bounds = LoadBounds::Relative(share.positive()?),
+            [Some(share), ..] => {
+                let value = share.positive()?;
+                refuse_percent(&share, value, is_wide)?;
+                self.bounds = LoadBounds::Relative(value);
+            }
             [_, Some(mw), _] => self.bounds = LoadBounds::Within(mw.positive()?),
             [.., Some(file)] => self.bounds_file = Some(file.words()?),
             [None, None, None] => {
@@ -164,6 +174,23 @@ impl OpfSpec {
         }
         Ok(())
     }
+}
+
+/// Refuses a share above 1 that nobody says is meant: it is probably a percentage.
+fn refuse_percent(share: &Item, value: f64, is_wide: bool) -> Result<(), ReadError> {
+    if value <= 1.0 || is_wide {
+        return Ok(());
+    }
+    Err(share
+        .error(format!(
+            "`relative` is a share, and {value} of them is {}%",
+            100.0 * value
+        ))
+        .with_help(format!(
+            "{}% is relative = {}; if {value} times the demand is meant, write bounds = {{ relative = {value}, wide = true }}",
+            value,
+            value / 100.0
+        )))
 }
 
 /// Bus numbers are at most this.
@@ -257,6 +284,15 @@ impl Stated for OpfSpec {
             Sensitivity::PerAlpha(_) => self.check_largest_cost(spec, is_cost),
             _ => Ok(()),
         }
+    }
+
+    fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
+        let mut stated = self.clone();
+        match data {
+            StandIn::Nominal => stated.at_nominal = true,
+            StandIn::Twin(file) => stated.demand = Some(file.clone()),
+        }
+        Ok(Arc::new(stated))
     }
 
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {

@@ -1,5 +1,7 @@
 //! What a spec says of a portfolio: its assets and their covariance, its limits, and where its forecasts are.
 
+use std::sync::Arc;
+
 use conveil::ask::{Adjacency, Request};
 use conveil_text::naming::fault;
 use conveil_text::spelling::{counted, quoted};
@@ -10,7 +12,7 @@ use super::KIND;
 use super::public::PortfolioModel;
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Kind, Model, Stated};
+use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::{Sensitivity, Spec};
 
 /// A mean-variance portfolio. All of it is public but the returns.
@@ -155,6 +157,16 @@ impl Stated for PortfolioSpec {
                 .with_help(bounds)),
             _ => Ok(()),
         }
+    }
+
+    fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
+        let StandIn::Twin(file) = data else {
+            return Err(Missing::nominal("returns"));
+        };
+        Ok(Arc::new(PortfolioSpec {
+            returns: Some(file.clone()),
+            ..self.clone()
+        }))
     }
 
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {

@@ -2,6 +2,7 @@
 //! of it.
 
 use conveil::ask::{Privacy, Strategy};
+use conveil::curator::About;
 use conveil::plan::Plan;
 
 use super::public::RegressionModel;
@@ -12,7 +13,7 @@ use crate::files::{Files, Named};
 use crate::model::{Curated, Datasets};
 use crate::outside::{Outside, is_clipped};
 use crate::records::Records;
-use crate::words::{advice_without_certificate, digits, exact, written};
+use crate::words::{advice_without_certificate, choosing, digits, exact, written};
 
 /// One response for each record.
 #[derive(Debug)]
@@ -78,7 +79,8 @@ impl Datasets for Responses<'_> {
     fn annex(&self, curated: &Curated<'_>) -> Annex {
         let (model, plan) = (&self.of.regression, curated.plan);
         let rmse = RootMeanSquares::new(model, plan, curated.decided, curated.theta);
-        let advice = rmse.as_ref().ok().and_then(|r| advice(model, plan, r));
+        let measured = rmse.as_ref().ok();
+        let advice = measured.and_then(|r| advice(model, plan, r, curated.about));
         Annex {
             warning: advice.clone(),
             report: curated.report.map(|_| match rmse {
@@ -132,7 +134,12 @@ fn report_of(
 }
 
 /// What happened, and what would mend it.
-fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option<String> {
+fn advice(
+    model: &Regression,
+    plan: &Plan<'_>,
+    rmse: &RootMeanSquares,
+    about: About,
+) -> Option<String> {
     let under = rmse.under_noise.filter(|_| rmse.is_doubled())?;
     let before = match plan.guarantee().strategy() {
         Strategy::Projected => " before the projection",
@@ -152,7 +159,7 @@ fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option
             said += ", and strategy = \"projected\" in [feasibility] needs none";
         }
     }
-    if let Some(other) = advice_without_certificate(plan) {
+    if let Some(other) = advice_without_certificate(plan, about) {
         return Some(format!("{said}. {other}"));
     }
     if let Some(factor) = rmse.factor_to_the_double() {
@@ -165,7 +172,8 @@ fn advice(model: &Regression, plan: &Plan<'_>, rmse: &RootMeanSquares) -> Option
     }
     let ridge = model.ridge();
     said += &format!(
-        ". More records, a larger ε, fewer basis functions or a stronger ridge (now {ridge}) lower the noise. Choosing them by looking at these data is not covered by the guarantee"
+        ". More records, a larger ε, fewer basis functions or a stronger ridge (now {ridge}) lower the noise{}",
+        choosing("them", about)
     );
     Some(said)
 }

@@ -1,6 +1,7 @@
 //! What a spec says of a regression: its regressors, basis functions and conditions, and where its responses are.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use conveil::ask::{Adjacency, MapKind, Request, Strategy};
 use conveil_text::spelling::{listed, quoted};
@@ -11,7 +12,7 @@ use super::public::RegressionModel;
 use super::{Basis, Behaviour, Condition, KIND, Loss};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Kind, Model, Stated};
+use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::{Sensitivity, Spec};
 
 /// A regression of private responses on public regressors.
@@ -168,6 +169,16 @@ impl Stated for RegressionSpec {
                 .with_help(bounds));
         }
         self.check_loss(spec)
+    }
+
+    fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
+        let StandIn::Twin(file) = data else {
+            return Err(Missing::nominal("responses"));
+        };
+        Ok(Arc::new(RegressionSpec {
+            data: Some(file.clone()),
+            ..self.clone()
+        }))
     }
 
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {

@@ -10,6 +10,7 @@ mod feasibility;
 mod operation;
 mod privacy;
 pub(crate) mod private;
+mod protects;
 mod query;
 mod reference;
 mod risk;
@@ -25,6 +26,7 @@ pub use feasibility::{Block, FeasibilitySection};
 pub use operation::{Lattice, Ledger, Series, Solver, Study};
 pub use privacy::{PrivacySection, Sensitivity};
 pub use private::PrivateSection;
+pub use protects::{Protects, Reach};
 pub use query::QuerySection;
 pub use reference::VariableRef;
 pub use risk::RiskSection;
@@ -94,13 +96,14 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
         "model = \"conic\", file = \"problem.json\"",
     )?)?;
     let example = "adjacency = { kind = \"one-entry\", alpha = 10.0 }";
-    let private = private::read(required(&mut top, "private", example)?, &mut *model)?;
+    let mut private = private::read(required(&mut top, "private", example)?, &mut *model)?;
     let query = query::read(
         required(&mut top, "query", "release = \"cost\"")?,
         &mut *model,
     )?;
     let example = "mechanism = \"laplace\", epsilon = 1.0";
     let privacy = privacy::read(required(&mut top, "privacy", example)?, &*model)?;
+    private.protecting(&privacy.mechanism, model.record_len(), name)?;
     let example = model.kind().eta;
     let spec = Spec {
         name: name.into(),

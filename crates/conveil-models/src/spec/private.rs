@@ -1,11 +1,12 @@
 //! `[private]`: how neighbouring datasets differ, and the public set that they come from. Which numbers are private, the
 //! model reads.
 
-use conveil::ask::{Adjacency, Universe};
+use conveil::ask::{Adjacency, Privacy, Universe};
 use conveil_text::spelling::counted;
 use conveil_text::tables::{Item, MAX_COUNT, Table};
 use conveil_text::{Located, ReadError};
 
+use super::protects::Protects;
 use super::{Sensitivity, Spec, keys_of};
 use crate::model::Stated;
 
@@ -18,21 +19,61 @@ pub struct PrivateSection {
     pub unit: Option<Located<String>>,
     /// `[private.universe]`: the public set of possible θ. Written `relative`, a half-width is that share of |center|.
     pub universe: Option<Located<Universe>>,
+    /// `twin`: the path of a public dataset of the same form as the private one, as written, for exploring.
+    pub twin: Option<Located<String>>,
+    /// `[private.protects]`: whom the release protects; the adjacency then follows from it.
+    pub protects: Option<Located<Protects>>,
+}
+
+impl PrivateSection {
+    /// The adjacency that follows from who is protected, and from the norm of the noise.
+    pub(super) fn protecting(
+        &mut self,
+        privacy: &Privacy,
+        record_len: Option<usize>,
+        name: &str,
+    ) -> Result<(), ReadError> {
+        let Some(protects) = &self.protects else {
+            return Ok(());
+        };
+        let adjacency = protects.value.adjacency(privacy, record_len);
+        self.adjacency.value = adjacency.ok_or_else(|| {
+            protects
+                .error(name, "this model does not know how long a record is")
+                .with_help("adjacency = { kind = \"one-record\", record = 3 } instead of [private.protects]")
+        })?;
+        Ok(())
+    }
 }
 
 /// Reads `[private]`, the model its own keys of it.
 pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<PrivateSection, ReadError> {
-    table.known(&keys_of(&["adjacency"], |kind| kind.private, &[]))?;
-    let item = table.required(
-        "adjacency",
-        "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
-    )?;
-    let mut relation = item.table("`adjacency`")?;
-    relation.known(&["kind", "alpha", "record", "unit"])?;
-    let unit = relation.optional("unit").map(|unit| unit.name());
-    let unit = unit.transpose()?;
-    let adjacency = item.locate(read_adjacency(relation, model.record_len())?);
+    table.known(&keys_of(
+        &["adjacency"],
+        |kind| kind.private,
+        &["twin", "protects"],
+    ))?;
+    let protects = table.optional("protects");
+    let (adjacency, unit, protects) = match protects {
+        None => {
+            let (adjacency, unit) = read_relation(&mut table, model.record_len())?;
+            (adjacency, unit, None)
+        }
+        Some(item) => {
+            if let Some(adjacency) = table.optional("adjacency") {
+                return Err(adjacency
+                    .error("`adjacency` follows from [private.protects]")
+                    .with_help("leave out one of the two"));
+            }
+            let (protects, unit) = Protects::read(item.table("[private.protects]")?)?;
+            // The norm of the noise decides, and is read later.
+            let adjacency = item.locate(Adjacency::L1 { alpha: 1.0 });
+            (adjacency, unit, Some(item.locate(protects)))
+        }
+    };
     model.read_private(&mut table)?;
+    let twin = table.optional("twin").map(|twin| twin.words());
+    let twin = twin.transpose()?;
     let universe = match model.kind().private.contains(&UNIVERSE) {
         false => None,
         true => table.optional(UNIVERSE),
@@ -46,7 +87,26 @@ pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<PrivateSe
         adjacency,
         unit,
         universe,
+        twin,
+        protects,
     })
+}
+
+/// `adjacency`, and the unit of the private numbers.
+fn read_relation(
+    table: &mut Table,
+    record_len: Option<usize>,
+) -> Result<(Located<Adjacency>, Option<Located<String>>), ReadError> {
+    let item = table.required(
+        "adjacency",
+        "adjacency = { kind = \"one-entry\", alpha = 10.0 }",
+    )?;
+    let mut relation = item.table("`adjacency`")?;
+    relation.known(&["kind", "alpha", "record", "unit"])?;
+    let unit = relation.optional("unit").map(|unit| unit.name());
+    let unit = unit.transpose()?;
+    let adjacency = item.locate(read_adjacency(relation, record_len)?);
+    Ok((adjacency, unit))
 }
 
 /// The key of the universe, for the models that have one.

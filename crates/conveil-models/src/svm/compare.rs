@@ -1,5 +1,6 @@
 //! Strategies of a classifier side by side in accuracy, on the same draws of noise. Private.
 
+use conveil::curator::About;
 use conveil::plan::{BasisKind, Plan};
 use conveil::program::DataMap;
 use conveil::solve::solve_checked;
@@ -38,6 +39,7 @@ pub(super) fn document(
         theta,
         draws,
         seed,
+        about,
     } = *case;
     let row = |strategy: &'static str, svm: &Svm, plan: &Plan<'_>, weights: &[f64]| {
         let (before, under) = accuracies(svm, plan, weights, records, draws, seed)?;
@@ -79,9 +81,10 @@ pub(super) fn document(
         }
         rows.push(row("output", &other, noisy, &weights)?);
     }
-    let notes = notes(&rows, proven);
-    let mut text = String::from(
-        "COMPARISON: PRIVATE, depends on the data, not to be published; noise is a study's, nothing is released\n",
+    let notes = notes(&rows, proven, about);
+    let mut text = format!(
+        "COMPARISON: {}; noise is a study's, nothing is released\n",
+        about.stamp()
     );
     text += &format!(
         "scored on {}: always the larger class {majority:.2}%, without noise {non_private:.2}%\n",
@@ -100,7 +103,7 @@ pub(super) fn document(
     }
     Ok(Document {
         fields: Fields::default()
-            .with("private", true)
+            .with("private", about.is_private())
             .with("scored_on", records.name.as_str())
             .with("majority", majority)
             .with("non_private_accuracy", non_private)
@@ -112,7 +115,7 @@ pub(super) fn document(
 }
 
 /// What a reader of the table should know.
-fn notes(rows: &[Row], proven: bool) -> Vec<String> {
+fn notes(rows: &[Row], proven: bool, about: About) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(best) = rows
         .iter()
@@ -125,11 +128,11 @@ fn notes(rows: &[Row], proven: bool) -> Vec<String> {
             best.lambda, rows[0].lambda
         ));
     }
-    notes.push(if proven {
-        "choosing λ by this table is not covered by a guarantee: fix it in advance, or on public data".into()
-    } else {
-        "output perturbation is drawn with the same noise; its own sensitivity was not estimated".into()
-    });
+    if !proven {
+        notes.push("output perturbation is drawn with the same noise; its own sensitivity was not estimated".into());
+    } else if about.is_private() {
+        notes.push("choosing λ by this table is not covered by a guarantee: fix it in advance, or on public data".into());
+    }
     notes
 }
 

@@ -55,6 +55,17 @@ impl Labelled {
         })
     }
 
+    /// Takes the records in turn until there are so many.
+    pub(super) fn repeat(&mut self, count: usize) {
+        let found = self.labels.len();
+        self.features.truncate(count);
+        self.labels.truncate(count);
+        for i in found..count {
+            self.features.push(self.features[i - found].clone());
+            self.labels.push(self.labels[i - found]);
+        }
+    }
+
     /// What lies outside the public bounds, feature by feature.
     pub(super) fn outside(&self, svm: &Svm) -> Vec<Outside> {
         let mut found: Vec<Option<Outside>> = svm.features().iter().map(|_| None).collect();

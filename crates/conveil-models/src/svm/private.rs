@@ -2,6 +2,7 @@
 //! it scores. Private, all of it.
 
 use conveil::ask::Privacy;
+use conveil::curator::About;
 use conveil::noise::Sampler;
 use conveil::plan::{Decided, Plan};
 
@@ -13,7 +14,7 @@ use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Compared, Curated, Datasets};
-use crate::words::{advice_without_certificate, written};
+use crate::words::{advice_without_certificate, choosing, written};
 
 /// The training records as one dataset.
 #[derive(Debug)]
@@ -34,7 +35,10 @@ impl<'m> Training<'m> {
                 of.spec_name
             )));
         };
-        let records = Labelled::open(stated, files, file, "data")?;
+        let mut records = Labelled::open(stated, files, file, "data")?;
+        if stated.at_twin {
+            records.repeat(svm.records());
+        }
         if records.labels.len() != svm.records() {
             return Err(of.miscounted(&records.name, records.labels.len()).into());
         }
@@ -63,10 +67,11 @@ impl<'m> Training<'m> {
             .transpose()
     }
 
-    fn report(&self, plan: &Plan<'_>, decided: &Decided) -> Result<Document, Failure> {
+    fn report(&self, curated: &Curated<'_>) -> Result<Document, Failure> {
+        let Curated { plan, decided, .. } = *curated;
         let svm = &self.of.svm;
         let ratio = noise_ratio(plan, decided);
-        let advice = noise_decides(svm, plan, decided);
+        let advice = noise_decides(svm, plan, decided, curated.about);
         let remarks = self.records.remarks(svm);
         let mut scores = vec![FileScore::new(svm, plan, decided, &self.records)?];
         if let Some(test) = self.test()? {
@@ -121,8 +126,8 @@ impl Datasets for Training<'_> {
         let (svm, plan, decided) = (&self.of.svm, curated.plan, curated.decided);
         let is_clipped = curated.report.is_some_and(|r| !r.clipped.is_empty());
         Annex {
-            warning: noise_decides(svm, plan, decided),
-            report: curated.report.map(|_| self.report(plan, decided)),
+            warning: noise_decides(svm, plan, decided, curated.about),
+            report: curated.report.map(|_| self.report(curated)),
             // The engine knows scaled features times labels; the curator, the file.
             clipped: is_clipped.then(|| self.records.clipped(svm)),
         }
@@ -195,13 +200,13 @@ impl FileScore {
 }
 
 /// A warning where the noise is longer than the hyperplane.
-fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided) -> Option<String> {
+fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided, about: About) -> Option<String> {
     let ratio = noise_ratio(plan, decided);
-    (ratio > 1.0).then(|| advice(svm, plan, ratio))
+    (ratio > 1.0).then(|| advice(svm, plan, ratio, about))
 }
 
 /// How many records would do, and what cannot.
-fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
+fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64, about: About) -> String {
     if !ratio.is_finite() {
         return format!(
             "the hyperplane is 0 before noise, and its release is noise alone: the features do not tell these classes apart, or λ = {} and the noise leave nothing of it",
@@ -212,7 +217,7 @@ fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
         "the noise is {} times as long as the hyperplane: it decides, not the data",
         written(ratio, 2)
     );
-    if let Some(other) = advice_without_certificate(plan) {
+    if let Some(other) = advice_without_certificate(plan, about) {
         return format!("{longer}. {other}");
     }
     let records = written((svm.records() as f64 * ratio).ceil(), 0);
@@ -221,8 +226,9 @@ fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64) -> String {
         _ => String::new(),
     };
     format!(
-        "{longer}. About {records} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long. Choosing λ by looking at these data is not covered by the guarantee",
-        svm.lambda()
+        "{longer}. About {records} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long{}",
+        svm.lambda(),
+        choosing("λ", about)
     )
 }
 

@@ -1,6 +1,7 @@
 //! What a spec says of a classifier: its features and their public bounds, its labels, the files of its records.
 
 use std::fmt;
+use std::sync::Arc;
 
 use conveil::ask::{Adjacency, Request};
 use conveil_text::naming::fault;
@@ -12,7 +13,7 @@ use super::public::SvmModel;
 use super::{Feature, Intercept, KIND};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Kind, Model, Stated};
+use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::{QuerySection, Sensitivity, Spec};
 
 /// A support vector machine. All of it is public but the records in the files.
@@ -33,6 +34,8 @@ pub struct SvmSpec {
     pub data: Option<Located<String>>,
     /// `test`: records to score hyperplanes on, private too.
     pub test: Option<Located<String>>,
+    /// Whether the data are a public twin, which may have another number of records.
+    pub at_twin: bool,
 }
 
 /// The column of the label and its two values.
@@ -116,6 +119,7 @@ impl SvmSpec {
             },
             data: None,
             test: None,
+            at_twin: false,
         })
     }
 
@@ -176,6 +180,19 @@ impl Stated for SvmSpec {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The records of a twin are taken in turn until there are as many as private ones.
+    fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
+        let StandIn::Twin(file) = data else {
+            return Err(Missing::nominal("records"));
+        };
+        Ok(Arc::new(SvmSpec {
+            data: Some(file.clone()),
+            test: None,
+            at_twin: true,
+            ..self.clone()
+        }))
     }
 
     fn open(&self, spec: &Spec, _files: &Files) -> Result<Box<dyn Model>, Failure> {
