@@ -287,6 +287,7 @@ impl Bench {
             decision,
             report,
             account,
+            until_spent: false,
         };
         let charged = Charged {
             ledger,

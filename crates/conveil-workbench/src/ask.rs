@@ -33,6 +33,9 @@ pub fn ask_from_spec(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<
     if let Some(unit) = unit.or(model.unit()) {
         ask = ask.unit(unit);
     }
+    if let Some(protects) = &spec.private.protects {
+        ask = ask.protecting(&protects.value.text());
+    }
     if let Some(universe) = &spec.private.universe {
         ask = ask.within(universe.value.clone());
     }

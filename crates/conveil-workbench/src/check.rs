@@ -13,6 +13,7 @@ use conveil_models::model::KINDS;
 use conveil_text::spelling::counted;
 use serde::Serialize;
 
+use crate::mapping::{self, Enters};
 use crate::objective::Restating;
 use crate::workbench::Workbench;
 
@@ -109,6 +110,9 @@ pub struct ParameterLine {
     pub name: String,
     /// The numbers of the program that depend on it.
     pub enters: Vec<String>,
+    /// The same in words, with coefficients and signs, where the spec states the places.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<Enters>,
     /// The public bounds that its value is clipped to.
     pub bounds: Option<(f64, f64)>,
     /// Its public nominal value.
@@ -149,6 +153,10 @@ impl Check {
         let guarantee = plan.guarantee();
         let universe = spec.private.universe.as_ref().map(|u| &u.value);
         let facts = model.facts();
+        let reads = match model.states_places() {
+            true => mapping::of(map),
+            false => vec![Vec::new(); map.parameters().len()],
+        };
         Check {
             private: false,
             problem: model.name().into(),
@@ -163,7 +171,8 @@ impl Check {
             parameters: map
                 .parameters()
                 .iter()
-                .map(|p| parameter(p, |place| model.place_name(place)))
+                .zip(reads)
+                .map(|(p, reads)| parameter(p, reads, |place| model.place_name(place)))
                 .collect(),
             adjacency: plan.guarantee().adjacency().to_string(),
             universe: (guarantee.universe().or(universe)).map(|universe| universe.members()),
@@ -239,9 +248,14 @@ fn with_nulls(facts: Option<Fields>) -> Fields {
     fields
 }
 
-fn parameter(parameter: &Parameter, shown: impl Fn(&Place) -> String) -> ParameterLine {
+fn parameter(
+    parameter: &Parameter,
+    reads: Vec<Enters>,
+    shown: impl Fn(&Place) -> String,
+) -> ParameterLine {
     ParameterLine {
         name: parameter.name().into(),
+        reads,
         enters: parameter
             .locations()
             .iter()
@@ -251,6 +265,9 @@ fn parameter(parameter: &Parameter, shown: impl Fn(&Place) -> String) -> Paramet
         nominal: parameter.nominal_value(),
     }
 }
+
+/// Places of a private number that are written out.
+const PLACES: usize = 4;
 
 /// Lines shown of a long list.
 const SHOWN: usize = 12;
@@ -328,7 +345,24 @@ impl fmt::Display for Check {
             let nominal = p
                 .nominal
                 .map_or(String::new(), |v| format!(", nominal {v}"));
-            format!("{:<width$}  enters {enters}{bounds}{nominal}", p.name)
+            let reads = p.reads.iter().take(PLACES).map(|place| {
+                let row = (place.row.as_ref()).map_or(String::new(), |row| format!(" in `{row}`"));
+                let at = match place.at_nominal {
+                    true => ", at the nominal values",
+                    false => "",
+                };
+                let coefficient = exact(place.coefficient);
+                format!("\n    coefficient {coefficient}{row}: {}{at}", place.reads)
+            });
+            let reads: String = reads.collect();
+            let more = match p.reads.len().checked_sub(PLACES) {
+                Some(more) if more > 0 => format!("\n    and in {more} more places (see --json)"),
+                _ => String::new(),
+            };
+            format!(
+                "{:<width$}  enters {enters}{bounds}{nominal}{reads}{more}",
+                p.name
+            )
         })?;
         if let Some(universe) = &self.universe {
             writeln!(f, "universe: {universe}")?;

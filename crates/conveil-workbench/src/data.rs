@@ -116,7 +116,8 @@ fn remarks(bench: &Workbench, datasets: &dyn Datasets, theta: &[f64]) -> Vec<Str
             more + CLIPPED_SHOWN
         ));
     }
-    if universe.is_some_and(|universe| universe.centre() == theta) {
+    let is_centre = universe.is_some_and(|universe| universe.centre() == theta);
+    if is_centre && bench.about.is_private() {
         remarks.push(
             "the centre of the universe is the private dataset itself: a universe must be public, so its centre must be chosen without looking at the data".into(),
         );

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use conveil_release::ledger::Basis;
 use conveil_release::ledger::{
     self, Account, Budget, Charge, Charges, Claim, Head, Holds, Ledger, Neighbourhood, Part,
     Receipt, Relation, Scope, Statement,
 };
+pub use conveil_release::ledger::{Basis, BudgetPlan, Group};
 use serde::Serialize;
 
 use crate::audit::Judged;
@@ -101,6 +101,11 @@ impl Pairs {
             _ => Ok(Holds::GivenAnAnswer),
         }
     }
+}
+
+/// What each of several releases may spend, so that together they keep a budget. No ledger is opened.
+pub fn plan(groups: &[Group], epsilon: f64, delta: f64) -> Result<BudgetPlan, Failure> {
+    BudgetPlan::new(groups, epsilon, delta).map_err(failed)
 }
 
 /// A budget to be fixed.

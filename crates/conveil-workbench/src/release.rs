@@ -9,11 +9,14 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use conveil::ask::{Adjacency, Strategy};
+use conveil::curator::About;
 use conveil::plan::Plan;
 use conveil_models::document::Annex;
 use conveil_models::model::{Curated, Datasets};
 use conveil_release::ledger::Part;
-use conveil_release::{Charged, Released, Stating, charge_series, charge_stating, not_private};
+use conveil_release::{
+    Charged, Released, Stating, charge_series, charge_stating, not_private, rehearse,
+};
 
 use crate::ask::is_calibrated_as_in_the_paper;
 use crate::book::Book;
@@ -37,6 +40,9 @@ pub struct Releasing {
     pub report: bool,
     /// Who keeps count.
     pub account: Account,
+    /// Release as many rows of a series as the budget takes; without it, a series that does not fit whole is refused before
+    /// its first charge.
+    pub until_spent: bool,
 }
 
 /// Who keeps count of a release.
@@ -111,6 +117,7 @@ impl Workbench {
         recipient: &mut dyn Recipient,
         observer: &dyn Observer,
     ) -> Result<(), Unreleased> {
+        self.refuse_public_data()?;
         self.refuse_decision(releasing)?;
         let road = Road {
             bench: self,
@@ -120,6 +127,17 @@ impl Workbench {
         match releasing.account {
             Account::NotPrivate { seed } => road.study(seed, recipient),
             Account::Ledger | Account::WithoutLedger => road.release(recipient),
+        }
+    }
+
+    /// Public data need no release, and a card about them would pass for one about private data.
+    fn refuse_public_data(&self) -> Result<(), Failure> {
+        match self.about {
+            About::Private => Ok(()),
+            About::Nominal | About::Twin => Err(Failure::input(format!(
+                "{}: a release is of the private data, and these are public",
+                self.name()
+            ))),
         }
     }
 
@@ -204,6 +222,7 @@ impl Road<'_> {
         let mut book = Book::open(self.releasing, &bench.inputs, &cancel)?;
         let plan = bench.planned(observer)?;
         let series = Series::open(self)?;
+        self.rehearse(&plan, &series, &mut book)?;
         recipient.prepare(&series.rows)?;
         let mut declared = self
             .charge_declared(&plan, &series, &mut book, recipient)?
@@ -229,6 +248,30 @@ impl Road<'_> {
                 .map_err(|unreleased| series.unreleased(done, row, unreleased))?;
         }
         Ok(())
+    }
+
+    /// Refuses a series that does not fit the budget whole, before its first charge. A declared one is one charge.
+    fn rehearse(
+        &self,
+        plan: &Plan<'_>,
+        series: &Series<'_>,
+        book: &mut Book,
+    ) -> Result<(), Failure> {
+        let ledger = self.bench.inputs.spec.ledger.as_ref();
+        let is_declared = ledger.is_some_and(|ledger| ledger.series.is_some());
+        if !series.is_long() || self.releasing.until_spent || is_declared || ledger.is_none() {
+            return Ok(());
+        }
+        let each = series.rows.iter();
+        let each = each.map(|&row| stating(&self.bench.inputs, Some(row)));
+        let each = each.collect::<Result<Vec<Stating>, Failure>>()?;
+        let dataset = book.dataset(plan)?;
+        rehearse(plan, &each, book.charges(), &dataset).map_err(|error| {
+            let failure = Failure::release(self.bench.name(), &error);
+            failure.with_help(Some(
+                "`conveil ledger plan` shows what each release may spend; `--until-spent` releases as many rows as fit; nothing was charged".into(),
+            ))
+        })
     }
 
     /// The last look before a charge: whether anybody still waits for the card.
@@ -433,6 +476,7 @@ impl<'s> Series<'s> {
                     theta: drawn.theta,
                     decided: drawn.released.decided(),
                     report: drawn.released.report().filter(|_| self.releasing.report),
+                    about: self.bench.about,
                 });
                 let warning = annex.warning.take();
                 let report = self.report(drawn, annex);

@@ -25,7 +25,7 @@ impl Report {
         annex: Annex,
         bench: &Workbench,
     ) -> Result<Self, Failure> {
-        let mut engine = Box::new(engine.clone());
+        let mut engine = Box::new(engine.clone().about(bench.about));
         if let Some(clipped) = annex.clipped {
             engine.clipped = clipped;
         }

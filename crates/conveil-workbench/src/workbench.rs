@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use conveil::ask::{Ask, Strategy};
-use conveil::curator::{self, Axis, Explanation, Frontier};
+use conveil::curator::{self, About, Axis, Explanation, Frontier};
 use conveil::plan::Plan;
 use conveil_models::document::Document;
 use conveil_models::files::Text;
-use conveil_models::model::{Compared, Curated, Datasets, Model};
+use conveil_models::model::{Compared, Curated, Datasets, Missing, Model, StandIn};
 use conveil_models::spec::{self, Spec};
 use serde::Serialize;
 
@@ -29,6 +29,8 @@ use crate::report::Report;
 pub struct Workbench {
     pub(crate) inputs: Inputs,
     pub(crate) model: Arc<dyn Model>,
+    /// Whose numbers its data are.
+    pub(crate) about: About,
 }
 
 /// What [`Workbench::compare`] does.
@@ -116,7 +118,38 @@ impl Workbench {
         Ok(Workbench {
             inputs,
             model: model.into(),
+            about: About::Private,
         })
+    }
+
+    /// The same workbench with public data in place of the private ones: the nominal values, or the spec's `twin`. What its
+    /// verbs return is public, and says so; nothing private is read, and there is nothing to release.
+    ///
+    /// # Guarantee
+    /// The documents of such a workbench, its failures among them, do not depend on the private data. Test:
+    /// `public_exploration_is_the_same_whatever_the_private_data`.
+    pub fn at(&self, about: About) -> Result<Self, Failure> {
+        let spec = &self.inputs.spec;
+        let data = match (about, &spec.private.twin) {
+            (About::Private, _) => return Ok(self.clone()),
+            (About::Nominal, _) => StandIn::Nominal,
+            (About::Twin, Some(file)) => StandIn::Twin(file),
+            (About::Twin, None) => {
+                return Err(Failure::input(format!(
+                    "{}: the spec names no `twin`\n  help: in [private]: twin = \"twin.csv\", a public file of the same form as the private one, such as an older or a synthetic dataset",
+                    self.name()
+                )));
+            }
+        };
+        let stated = spec.model.with_public(spec, data);
+        let stated = stated.map_err(|Missing { what, help }| {
+            Failure::input(format!("{}: {what}\n  help: {help}", self.name()))
+        })?;
+        let mut inputs = self.inputs.clone();
+        inputs.spec.model = stated;
+        inputs.files = inputs.files.without_private();
+        let bench = Self::of(inputs)?;
+        Ok(Workbench { about, ..bench })
     }
 
     /// How messages call the spec.
@@ -215,6 +248,7 @@ impl Workbench {
             theta: &theta,
             decided: curated.decided(),
             report: Some(curated.report()),
+            about: self.about,
         });
         if let Some(warning) = &annex.warning {
             observer.warning(warning);
@@ -250,6 +284,7 @@ impl Workbench {
                 theta: &theta,
                 draws: draws as usize,
                 seed,
+                about: self.about,
             });
             if let Some(found) = compared {
                 return Ok(Comparison::Model(found?));
@@ -260,7 +295,7 @@ impl Workbench {
             if let Some(restating) = Restating::of(self) {
                 restating.comparison(&mut found);
             }
-            Ok(Comparison::Cost(Box::new(found)))
+            Ok(Comparison::Cost(Box::new(found.about(self.about))))
         })
     }
 
@@ -275,6 +310,7 @@ impl Workbench {
         staged(observer, Stage::Explain, || {
             curator::explain(self.model.map(), &ask, &theta)
         })
+        .map(|explanation| explanation.about(self.about))
         .map_err(|e| self.engine_on(&*datasets, &theta, &e))
     }
 
@@ -294,7 +330,7 @@ impl Workbench {
         if let Some(restating) = Restating::of(self) {
             restating.frontier(&mut frontier);
         }
-        Ok(frontier)
+        Ok(frontier.about(self.about))
     }
 
     /// The private θ of this row, or of the first, with remarks on it for the curator.

@@ -92,6 +92,7 @@ const WITH_ALL: Releasing = Releasing {
     decision: true,
     report: true,
     account: Account::Ledger,
+    until_spent: false,
 };
 
 #[test]

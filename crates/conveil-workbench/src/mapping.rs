@@ -1,0 +1,184 @@
+//! Where each private number enters the program, in words: the row that it bounds, its coefficient and sign, and what the
+//! row reads at the nominal values. Public: it is made of the spec, the public numbers of the problem and the nominal ones.
+//!
+//! A wrong sign or a wrong row changes nothing that a guarantee is about, so nobody else would notice it.
+
+use conveil::program::{Cone, DataMap, Parameter, Place, Program};
+use conveil_models::exact;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// One place that a private number enters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Enters {
+    /// The entry of the program: `b[42]`, `q[3]`, `A[1, 2]`.
+    pub place: String,
+    /// The row by its name, where it is in one.
+    pub row: Option<String>,
+    /// What stands before the private number there.
+    pub coefficient: f64,
+    /// What it means: the row as an inequality or equality, or the price of a variable.
+    pub reads: String,
+    /// Whether `reads` has the nominal values in it; else the names of the private numbers.
+    pub at_nominal: bool,
+}
+
+/// Terms of a row that are written out.
+const TERMS: usize = 6;
+
+/// Where every parameter enters, in order.
+pub(crate) fn of(map: &dyn DataMap) -> Vec<Vec<Enters>> {
+    let parameters = map.parameters();
+    let nominal: Option<Vec<f64>> = parameters.iter().map(Parameter::nominal_value).collect();
+    let at_nominal = nominal.and_then(|theta| map.at(&theta).ok());
+    let names = match at_nominal {
+        Some(_) => HashMap::new(),
+        None => names(parameters),
+    };
+    let words = Words {
+        program: at_nominal.as_ref().unwrap_or(map.template()),
+        rows: map.template().a().by_rows(),
+        names,
+        at_nominal: at_nominal.is_some(),
+    };
+    let each = parameters.iter().map(|parameter| {
+        let locations = parameter.locations().iter();
+        locations
+            .map(|location| words.enters(location.place, location.coef))
+            .collect()
+    });
+    each.collect()
+}
+
+/// coef·name of all parameters that enter a place.
+fn names(parameters: &[Parameter]) -> HashMap<Place, Vec<(f64, String)>> {
+    let mut names: HashMap<Place, Vec<(f64, String)>> = HashMap::new();
+    for parameter in parameters {
+        for location in parameter.locations() {
+            let entry = names.entry(location.place).or_default();
+            entry.push((location.coef, parameter.name().into()));
+        }
+    }
+    names
+}
+
+struct Words<'p> {
+    /// At the nominal values, where there are any.
+    program: &'p Program,
+    rows: conveil::program::Rows,
+    /// The private numbers by place, where they stand for themselves.
+    names: HashMap<Place, Vec<(f64, String)>>,
+    at_nominal: bool,
+}
+
+impl Words<'_> {
+    fn enters(&self, place: Place, coefficient: f64) -> Enters {
+        let row = match place {
+            Place::B(i) | Place::A(i, _) => Some(i),
+            Place::Q(_) => None,
+        };
+        Enters {
+            place: place.to_string(),
+            row: row.map(|i| self.program.row_name(i)),
+            coefficient,
+            reads: match place {
+                Place::Q(j) => self.price(j),
+                Place::B(i) | Place::A(i, _) => self.row(i),
+            },
+            at_nominal: self.at_nominal,
+        }
+    }
+
+    fn price(&self, j: usize) -> String {
+        let name = self.program.variable_name(j);
+        let number = self.number(Place::Q(j), self.program.q()[j], 1.0);
+        format!("a unit of {name} costs {number}")
+    }
+
+    /// Σ a·x ≤ b, turned around where every coefficient is negative.
+    fn row(&self, i: usize) -> String {
+        let blocks = self.program.constraints().iter();
+        let mut blocks = blocks.filter(|block| block.range().contains(&i));
+        let cone = blocks.next().map(|block| block.cone());
+        let terms = self.rows.row(i);
+        let value = |j: usize| self.program.a().get(i, j);
+        let is_private = |j: usize| self.names.contains_key(&Place::A(i, j));
+        let turned = !terms.is_empty()
+            && terms
+                .iter()
+                .all(|&(j, _)| !is_private(j) && value(j) <= 0.0)
+            && matches!(cone, Some(Cone::Nonnegative(_) | Cone::Zero(_)));
+        let sign = if turned { -1.0 } else { 1.0 };
+        let mut sum = String::new();
+        for (k, &(j, _)) in terms.iter().take(TERMS).enumerate() {
+            let name = self.program.variable_name(j);
+            let own = self.names.get(&Place::A(i, j));
+            let (negative, number) = match own {
+                Some(_) => (
+                    false,
+                    format!("({})", self.number(Place::A(i, j), value(j), sign)),
+                ),
+                None => (sign * value(j) < 0.0, exact((sign * value(j)).abs())),
+            };
+            sum += match (k, negative) {
+                (0, false) => "",
+                (0, true) => "−",
+                (_, false) => " + ",
+                (_, true) => " − ",
+            };
+            if number != "1" {
+                sum += &format!("{number}·");
+            }
+            sum += &name;
+        }
+        if terms.len() > TERMS {
+            sum += &format!(" + {} more terms", terms.len() - TERMS);
+        }
+        if terms.is_empty() {
+            sum += "0";
+        }
+        let relation = match cone {
+            Some(Cone::Zero(_)) => "=",
+            Some(Cone::Nonnegative(_)) if turned => "≥",
+            Some(Cone::Nonnegative(_)) => "≤",
+            _ => {
+                let bound = self.number(Place::B(i), self.program.b()[i], 1.0);
+                return format!("{bound} − ({sum}) is a row of its cone");
+            }
+        };
+        let bound = self.number(Place::B(i), self.program.b()[i], sign);
+        format!("{sum} {relation} {bound}")
+    }
+
+    /// The public part of a number, and the private numbers in it by name.
+    fn number(&self, place: Place, public: f64, sign: f64) -> String {
+        let public = sign * public;
+        let mut text = match self.names.get(&place) {
+            // No rounding shows, and no −0.
+            None => return shown(public),
+            Some(_) if public == 0.0 => String::new(),
+            Some(_) => shown(public),
+        };
+        for (coef, name) in self.names.get(&place).into_iter().flatten() {
+            let coef = sign * coef;
+            text += match (text.is_empty(), coef < 0.0) {
+                (true, false) => "",
+                (true, true) => "−",
+                (false, false) => " + ",
+                (false, true) => " − ",
+            };
+            if coef.abs() != 1.0 {
+                text += &format!("{}·", exact(coef.abs()));
+            }
+            text += &format!("`{name}`");
+        }
+        text
+    }
+}
+
+fn shown(value: f64) -> String {
+    match value == 0.0 {
+        true => "0".into(),
+        false => exact(value).replace('-', "−"),
+    }
+}

@@ -1,0 +1,170 @@
+//! Exploring with public data in place of the private ones: nominal values, or a twin.
+
+use conveil::curator::{About, Axis};
+use conveil_workbench::{
+    Account, Answer, Comparing, Failure, Kind, Releasing, Silent, Sweep, Text, Workbench,
+};
+use serde::Serialize;
+
+const PROBLEM: &str = r#"{
+    "P": {"m": 2, "n": 2, "colptr": [0, 0, 0], "rowval": [], "nzval": []},
+    "q": [1.0, 3.0],
+    "A": {"m": 5, "n": 2, "colptr": [0, 3, 6], "rowval": [0, 1, 3, 0, 2, 4], "nzval": [1.0, -1.0, 1.0, 1.0, -1.0, 1.0]},
+    "b": [9.0, 0.0, 0.0, 10.0, 2.0],
+    "cones": [{"ZeroConeT": 1}, {"NonnegativeConeT": 4}]
+}"#;
+
+const SPEC: &str = r#"
+    [problem]
+    model = "conic"
+    file = "problem.json"
+    [[problem.variable]]
+    name = "x"
+    size = 2
+    stage = "decision"
+    [private]
+    data = "demand.csv"
+    twin = "last-year.csv"
+    adjacency = { kind = "one-entry", alpha = 0.05 }
+    [[private.parameter]]
+    name = "demand"
+    at = [{ in = "b", row = 0 }]
+    bounds = [4.0, 11.0]
+    nominal = 9.0
+    [query]
+    release = "cost"
+    [privacy]
+    mechanism = "laplace"
+    epsilon = 1.0
+    sensitivity = { by = "declared", per_alpha = 3.0, reason = "the dear generator" }
+    [feasibility]
+    eta = 0.05
+"#;
+
+fn bench(spec: &str, private: &str) -> Workbench {
+    let file = |name, text| Text { name, text };
+    let files = [
+        file("problem.json", PROBLEM),
+        file("last-year.csv", "parameter,value\ndemand,8.5\n"),
+    ];
+    let opened = Workbench::from_files(file("plan", spec), &files).unwrap();
+    opened.with_private(&[file("demand.csv", private)]).unwrap()
+}
+
+/// Everything that a verb says, as text and as JSON; without its timings.
+fn said<D: Serialize + std::fmt::Display>(document: Result<D, Failure>) -> String {
+    match document {
+        Err(failure) => format!("{:?}: {failure}", failure.kind()),
+        Ok(document) => {
+            let mut json = serde_json::to_value(&document).unwrap();
+            if let Some(fields) = json.as_object_mut() {
+                fields.remove("seconds");
+            }
+            let text = document.to_string();
+            let timed = |line: &&str| !line.starts_with("seconds");
+            let text: Vec<&str> = text.lines().filter(timed).collect();
+            format!("{}\n{json}", text.join("\n"))
+        }
+    }
+}
+
+fn everything(bench: &Workbench) -> Vec<String> {
+    let compared = Comparing {
+        draws: Some(50),
+        ..Comparing::default()
+    };
+    let sweep = Sweep {
+        row: None,
+        over: Axis::Epsilon,
+        values: Some(vec![0.5, 1.0]),
+    };
+    vec![
+        said(bench.solve(None, &Silent)),
+        said(bench.compare(&compared, &Silent)),
+        said(bench.explain(None, &Silent)),
+        said(bench.frontier(&sweep, &Silent)),
+    ]
+}
+
+/// Values of any size, clipped ones, and files that are no data at all.
+#[test]
+fn public_exploration_is_the_same_whatever_the_private_data() {
+    let private = [
+        "parameter,value\ndemand,9.5\n",
+        "parameter,value\ndemand,4.0\n",
+        "parameter,value\ndemand,1e30\n",
+        "parameter,value\ndemand,-7\n",
+        "no data at all",
+    ];
+    for about in [About::Nominal, About::Twin] {
+        let first = everything(&bench(SPEC, private[0]).at(about).unwrap());
+        for other in &private[1..] {
+            assert_eq!(first, everything(&bench(SPEC, other).at(about).unwrap()));
+        }
+        for document in &first {
+            assert!(document.contains("PUBLIC") && !document.contains("PRIVATE"));
+            assert!(document.contains("\"private\":false"), "{document}");
+            assert!(document.contains(match about {
+                About::Nominal => "\"at\":\"nominal\"",
+                _ => "\"at\":\"twin\"",
+            }));
+        }
+        let check = |private: &str| said(bench(SPEC, private).check(&Silent));
+        assert_eq!(check(private[0]), check(private[4]));
+    }
+    let own = everything(&bench(SPEC, private[0]));
+    assert!(
+        own.iter()
+            .all(|d| d.contains("PRIVATE") && !d.contains("\"at\""))
+    );
+    // The optimum at the nominal demand of 9 is 9, at the twin's 8.5 it is 8.5.
+    let optimum = |about| {
+        bench(SPEC, private[1])
+            .at(about)
+            .unwrap()
+            .dataset(None, &Silent)
+    };
+    assert_eq!(optimum(About::Nominal).unwrap(), [9.0]);
+    assert_eq!(optimum(About::Twin).unwrap(), [8.5]);
+    assert_eq!(optimum(About::Private).unwrap(), [4.0]);
+}
+
+#[test]
+fn public_data_that_are_missing_are_asked_for() {
+    let private = "parameter,value\ndemand,9.5\n";
+    let without_twin = SPEC.replace("twin = \"last-year.csv\"", "");
+    let failure = bench(&without_twin, private).at(About::Twin).unwrap_err();
+    assert_eq!(failure.kind(), Kind::Input);
+    assert!(
+        failure.to_string().contains("twin = \"twin.csv\""),
+        "{failure}"
+    );
+    let without_nominal = SPEC.replace("nominal = 9.0", "");
+    let failure = bench(&without_nominal, private)
+        .at(About::Nominal)
+        .unwrap_err();
+    let said = "plan: the parameter `demand` has no `nominal`\n  help: give each [[private.parameter]] a public value";
+    assert!(failure.to_string().starts_with(said), "{failure}");
+}
+
+#[test]
+fn public_data_are_not_released() {
+    let bench = bench(SPEC, "parameter,value\ndemand,9.5\n");
+    for account in [
+        Account::WithoutLedger,
+        Account::NotPrivate { seed: Some(1) },
+    ] {
+        let releasing = Releasing {
+            account,
+            ..Releasing::default()
+        };
+        let mut answers: Vec<Answer> = Vec::new();
+        let at = bench.at(About::Nominal).unwrap();
+        let failure = at.release(&releasing, &mut answers, &Silent).unwrap_err();
+        assert!(
+            failure.to_string().contains("these are public"),
+            "{failure}"
+        );
+        assert!(answers.is_empty());
+    }
+}
