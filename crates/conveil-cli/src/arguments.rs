@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use conveil::curator::Axis;
+use conveil::curator::{About, Axis};
 use conveil_text::naming::printable;
 
 use crate::ledger::Book;
@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Solve on the private data and report to the curator; nothing is released
     #[command(after_help = "Example:\n  conveil solve examples/specs/two-generators.toml")]
     Solve(Curating),
+    /// Show the private values beside their public bounds and nominal values, and what is odd; for the curator alone
+    #[command(after_help = "Example:\n  conveil inspect examples/specs/opf-24.toml")]
+    Inspect(Curating),
     /// Compare all strategies side by side on the same noise
     #[command(
         after_help = "Example:\n  conveil compare examples/specs/scalar-lp.toml --draws 10000 --seed 7"
@@ -107,7 +110,7 @@ pub(crate) struct Common {
 /// How the result is shown.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Output {
-    /// Print JSON instead of text: one document, or one for each release of a series
+    /// Print JSON instead of text: one document; of a series it has all `cards`
     #[arg(long)]
     pub(crate) json: bool,
     /// No progress, notes and timings on standard error; warnings stay
@@ -123,6 +126,18 @@ pub(crate) struct Curating {
     /// The dataset of a series of demands, counted from 1 [default: the first]
     #[arg(long, value_name = "N", value_parser = row)]
     pub(crate) row: Option<usize>,
+    /// Use public data instead of the private ones: what is shown is then public, and may be chosen by
+    #[arg(long, value_enum, value_name = "DATA")]
+    pub(crate) at: Option<At>,
+}
+
+/// Public data that stand in for the private ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum At {
+    /// The nominal values of the spec or the network
+    Nominal,
+    /// The public dataset that the spec names as `twin`
+    Twin,
 }
 
 /// `compare`.
@@ -166,6 +181,9 @@ pub(crate) struct Releasing {
     /// Write the private curator report to a new file: JSON if it ends in .json, else text; of a series to FILE-1, …
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Of a series, release as many rows as the budget takes [default: a series that does not fit whole is refused]
+    #[arg(long, conflicts_with = "row")]
+    pub(crate) until_spent: bool,
     /// Release without a ledger; the card says so
     #[arg(long)]
     pub(crate) no_ledger: bool,
@@ -241,6 +259,17 @@ impl Probe {
     }
 }
 
+impl Curating {
+    /// Whose numbers are used.
+    pub(crate) fn about(&self) -> About {
+        match self.at {
+            None => About::Private,
+            Some(At::Nominal) => About::Nominal,
+            Some(At::Twin) => About::Twin,
+        }
+    }
+}
+
 impl Over {
     pub(crate) fn axis(self) -> Axis {
         match self {
@@ -256,7 +285,9 @@ impl Command {
     pub(crate) fn output(&self) -> Output {
         match self {
             Command::Check(common) => common.output,
-            Command::Solve(curating) | Command::Explain(curating) => curating.common.output,
+            Command::Solve(curating) | Command::Inspect(curating) | Command::Explain(curating) => {
+                curating.common.output
+            }
             Command::Compare(study) => study.curating.common.output,
             Command::Frontier(sweep) => sweep.curating.common.output,
             Command::Release(releasing) => releasing.common.output,

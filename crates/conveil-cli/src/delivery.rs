@@ -63,13 +63,14 @@ impl Keep {
         })
     }
 
-    /// Prints the card, or keeps it.
+    /// Prints the card, after what joins it to the one before; or keeps it.
     pub(crate) fn deliver<C: Serialize + fmt::Display>(
         &self,
         card: &C,
+        joined: &str,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
-        let text = terminal.text(card)?;
+        let text = format!("{joined}{}", terminal.text(card)?);
         let why = match output::write(&text) {
             Ok(()) => return Ok(()),
             Err(error) => format!("cannot write the card to standard output: {error}"),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use conveil_workbench::ledger::{self, LedgerFile, Neighbours, NewBudget};
+use conveil_workbench::ledger::{self, Group, LedgerFile, Neighbours, NewBudget};
 use conveil_workbench::{Failure, Judged};
 
 use crate::arguments::Output;
@@ -21,6 +21,13 @@ pub(crate) enum Book {
         Example:\n  conveil ledger init ledger.db --dataset loads-2026 --epsilon 1 --delta 1e-6 --spec spec.toml"
     )]
     Init(Init),
+    /// Show what each of several releases may spend within a budget; opens no ledger
+    #[command(
+        after_help = "Every way of counting that the ledger knows is shown, with what a spec needs for it.\n\
+        Releases of two sizes, the second with twice the ε: --releases 24,12x2\n\n\
+        Example:\n  conveil ledger plan --releases 24 --budget 2 --delta 1e-5"
+    )]
+    Plan(Planned),
     /// Show what each dataset may spend and has spent
     #[command(after_help = "Example:\n  conveil ledger show ledger.db --dataset loads-2026")]
     Show(Show),
@@ -72,6 +79,39 @@ pub(crate) struct Init {
     between: Between,
     #[command(flatten)]
     output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Planned {
+    /// How many releases; several sizes separated by commas, COUNTxWEIGHT with ε in proportion to the weight
+    #[arg(long, value_name = "N,NxW,…", value_delimiter = ',', required = true, value_parser = group)]
+    releases: Vec<Group>,
+    /// The total ε
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    budget: f64,
+    /// The total δ; 0 admits pure releases only
+    #[arg(
+        long,
+        value_name = "D",
+        default_value = "0",
+        allow_hyphen_values = true
+    )]
+    delta: f64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// `24`, or `12x2` for releases with twice the ε.
+fn group(text: &str) -> Result<Group, String> {
+    let (count, weight) = text.split_once('x').unwrap_or((text, "1"));
+    match (count.trim().parse(), weight.trim().parse::<f64>()) {
+        (Ok(releases), Ok(weight)) if releases > 0 && weight > 0.0 && weight.is_finite() => {
+            Ok(Group { releases, weight })
+        }
+        _ => {
+            Err("must be a number of releases, such as 24, or 12x2 for 12 with twice the ε".into())
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -282,6 +322,7 @@ impl Book {
     pub(crate) fn output(&self) -> Output {
         match self {
             Book::Init(init) => init.output,
+            Book::Plan(plan) => plan.output,
             Book::Show(show) => show.output,
             Book::Spend(spend) => spend.output,
             Book::Adopt(adopt) => adopt.output,
@@ -299,6 +340,7 @@ impl Book {
 pub(crate) fn run(book: &Book, terminal: &Terminal) -> Result<(), Failure> {
     match book {
         Book::Init(init) => begin(init, terminal),
+        Book::Plan(plan) => terminal.show(&ledger::plan(&plan.releases, plan.budget, plan.delta)?),
         Book::Show(show) => {
             terminal.show(&LedgerFile::at(&show.file).show(show.dataset.as_deref())?)
         }

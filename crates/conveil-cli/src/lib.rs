@@ -55,6 +55,7 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Fa
     match command {
         Command::Check(common) => verbs::check(common, terminal),
         Command::Solve(curating) => verbs::solve(curating, terminal),
+        Command::Inspect(curating) => verbs::inspect(curating, terminal),
         Command::Compare(study) => verbs::compare(study, terminal),
         Command::Explain(curating) => verbs::explain(curating, terminal),
         Command::Frontier(sweep) => verbs::frontier(sweep, terminal),

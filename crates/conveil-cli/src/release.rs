@@ -1,5 +1,6 @@
 //! `conveil release`: the card to standard output, the private documents to files of their own.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ pub(crate) fn run(releasing: &Releasing, terminal: &Terminal) -> Result<(), Fail
         row: releasing.row,
         decision: releasing.decision.is_some(),
         report: releasing.report.is_some(),
+        until_spent: releasing.until_spent,
         account: match (releasing.not_private, releasing.no_ledger) {
             (true, _) => Account::NotPrivate {
                 seed: releasing.seed,
@@ -29,9 +31,13 @@ pub(crate) fn run(releasing: &Releasing, terminal: &Terminal) -> Result<(), Fail
         releasing,
         terminal,
         files: BTreeMap::new(),
+        cards: Cards::default(),
     };
     // What could not be delivered, the desk has kept.
-    bench.release(&request, &mut desk, terminal)?;
+    let released = bench.release(&request, &mut desk, terminal);
+    let closed = desk.close();
+    released?;
+    closed?;
     terminal.say_timings();
     Ok(())
 }
@@ -42,6 +48,35 @@ struct Desk<'d> {
     terminal: &'d Terminal,
     /// By row.
     files: BTreeMap<usize, Files>,
+    cards: Cards,
+}
+
+/// The cards of a series as one JSON document, `{"cards": [ … ]}`, written card by card: each must be out before the next is
+/// charged.
+#[derive(Default)]
+struct Cards {
+    is_one_document: bool,
+    printed: Cell<usize>,
+}
+
+impl Cards {
+    /// What stands before the next card.
+    fn joined(&self) -> &'static str {
+        match (self.is_one_document, self.printed.get()) {
+            (false, _) => "",
+            (true, 0) => "{\"cards\": [\n",
+            (true, _) => ",\n",
+        }
+    }
+
+    fn count(&self) {
+        self.printed.set(self.printed.get() + 1);
+    }
+
+    /// What stands after the last card.
+    fn end(&self) -> Option<&'static str> {
+        (self.is_one_document && self.printed.get() > 0).then_some("]}\n")
+    }
 }
 
 /// The private documents of a row that were asked for; the files are made before anything is charged.
@@ -53,6 +88,7 @@ struct Files {
 
 impl Recipient for Desk<'_> {
     fn prepare(&mut self, rows: &[usize]) -> Result<(), Failure> {
+        self.cards.is_one_document = self.releasing.common.output.json && rows.len() > 1;
         for &row in rows {
             let file = |path: &Option<PathBuf>| {
                 path.as_ref().map(|path| match rows.len() {
@@ -88,6 +124,14 @@ impl Recipient for Desk<'_> {
 }
 
 impl Desk<'_> {
+    /// Ends the document of a series, however far it came.
+    fn close(&self) -> Result<(), Failure> {
+        match self.cards.end() {
+            Some(end) => self.terminal.print(end),
+            None => Ok(()),
+        }
+    }
+
     /// The private documents first: an answer without its decision helps nobody. The budget is spent, so what cannot be
     /// written to its place is kept elsewhere.
     fn hand_over(&self, delivery: &Delivery<'_>, files: Files, keep: &Keep) -> Result<(), Failure> {
@@ -102,7 +146,8 @@ impl Desk<'_> {
         }
         // Whether there is a card must not hang on the report.
         let report = written(files.report, delivery);
-        keep.deliver(card, self.terminal)?;
+        keep.deliver(card, self.cards.joined(), self.terminal)?;
+        self.cards.count();
         match misplaced {
             Some((failure, Some(path))) => Err(Failure::new(
                 Kind::Undelivered,
@@ -121,7 +166,11 @@ impl Desk<'_> {
             file.write(decision)?;
         }
         written(files.report, delivery)?;
-        self.terminal.show(delivery.card())
+        let card = self.terminal.text(delivery.card())?;
+        self.terminal
+            .print(&format!("{}{card}", self.cards.joined()))?;
+        self.cards.count();
+        Ok(())
     }
 }
 

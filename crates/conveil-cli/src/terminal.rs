@@ -57,7 +57,8 @@ impl Terminal {
         self.print(&self.printable(text)?)
     }
 
-    fn print(&self, text: &str) -> Result<(), Failure> {
+    /// Text as it is, on standard output.
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let written = stdout
             .write_all(text.as_bytes())

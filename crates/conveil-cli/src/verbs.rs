@@ -13,18 +13,27 @@ fn opened(common: &Common) -> Result<Workbench, Failure> {
     Workbench::open(&common.spec)
 }
 
+/// With the private data, or with the public ones that stand in for them.
+fn curated(curating: &Curating) -> Result<Workbench, Failure> {
+    opened(&curating.common)?.at(curating.about())
+}
+
 /// No timings, so that nothing but public differences shows.
 pub(crate) fn check(common: &Common, terminal: &Terminal) -> Result<(), Failure> {
     terminal.show(&opened(common)?.check(terminal)?)
 }
 
 pub(crate) fn solve(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&curating.common)?;
+    let bench = curated(curating)?;
     terminal.show_timed(&bench.solve(curating.row, terminal)?)
 }
 
+pub(crate) fn inspect(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
+    terminal.show(&curated(curating)?.inspect(curating.row, terminal)?)
+}
+
 pub(crate) fn compare(study: &Study, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&study.curating.common)?;
+    let bench = curated(&study.curating)?;
     let comparing = conveil_workbench::Comparing {
         row: study.curating.row,
         draws: study.draws,
@@ -34,12 +43,12 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal) -> Result<(), Failure>
 }
 
 pub(crate) fn explain(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&curating.common)?;
+    let bench = curated(curating)?;
     terminal.show_timed(&bench.explain(curating.row, terminal)?)
 }
 
 pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&sweep.curating.common)?;
+    let bench = curated(&sweep.curating)?;
     let swept = conveil_workbench::Sweep {
         row: sweep.curating.row,
         over: sweep.over.axis(),
@@ -49,7 +58,7 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal) -> Result<(), Failure
 }
 
 pub(crate) fn sensitivity(probe: &Probe, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&probe.curating.common)?;
+    let bench = curated(&probe.curating)?;
     let Judged { report, verdict } = bench.sensitivity(&probe.probe(), terminal)?;
     terminal.show_timed(&report)?;
     verdict
@@ -57,7 +66,7 @@ pub(crate) fn sensitivity(probe: &Probe, terminal: &Terminal) -> Result<(), Fail
 
 /// The white-box audit, or one pair of it again.
 pub(crate) fn audit(audited: &Audited, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&audited.probe.curating.common)?;
+    let bench = curated(&audited.probe.curating)?;
     let probe = audited.probe.probe();
     if let Some(file) = &audited.replay {
         let witness = read_witness(file)?;

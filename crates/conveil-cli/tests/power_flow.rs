@@ -199,7 +199,8 @@ fn series(place: &Path, epsilon: &str) {
 fn a_series_is_released_row_by_row_until_the_budget_ends() {
     let place = directory("opf-series");
     series(&place, "2");
-    let words = ["release", "spec.toml", "--decision", "dispatch.json"];
+    let words = "release spec.toml --until-spent --decision dispatch.json";
+    let words: Vec<&str> = words.split(' ').collect();
     let (code, stdout, stderr) = ended(&place, &words);
     assert_eq!(code, 5, "{stderr}");
     assert_eq!(stdout.matches("RELEASE CARD").count(), 2);
