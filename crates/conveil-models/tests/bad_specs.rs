@@ -475,7 +475,7 @@ fn mistakes_in_a_power_flow() {
         (OPF, "{ relative = 0.3 }", "{}",
             "spec.toml:11:10: `bounds` needs `relative`, `within` or `each`\n  help: for example: bounds = { relative = 0.3 }, { within = 50.0 } in MW, or { each = \"bounds.csv\" }"),
         (OPF, "{ relative = 0.3 }", "{ share = 0.3 }",
-            "spec.toml:11:12: unknown key `share` in `bounds`; known keys: relative, within, each"),
+            "spec.toml:11:12: unknown key `share` in `bounds`; known keys: relative, within, each, wide"),
         (OPF, "bounds = { relative = 0.3 }\n", "",
             "spec.toml:17:15: sensitivity by `envelope` needs public `bounds` on the demands\n  help: in [private]: bounds = { relative = 0.3 }, or { within = 50.0 } in MW"),
         (OPF, "kind = \"one-entry\", alpha = 10.0", "kind = \"one-record\", record = 3",
