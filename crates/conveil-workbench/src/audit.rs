@@ -126,7 +126,14 @@ impl Workbench {
         let report = staged(observer, Stage::Measure, || {
             audit.sensitivity(&plan, &batch(observer, self.inputs.spec.solver.threads))
         });
-        let report = report.map_err(|e| self.engine(&e))?;
+        self.measured(report.map_err(|e| self.engine(&e))?)
+    }
+
+    /// The report and what it amounts to.
+    pub(crate) fn measured(
+        &self,
+        report: SensitivityReport,
+    ) -> Result<Judged<SensitivityReport>, Failure> {
         let verdict = match report.released.measured {
             true => Ok(()),
             false => Err(Failure::nothing_tested(self.name())),
@@ -148,12 +155,24 @@ impl Workbench {
             audit.run(&plan, &batch(observer, self.inputs.spec.solver.threads))
         });
         let white_box = white_box.map_err(|e| self.engine(&e))?;
+        self.audited(&plan, white_box, draws, observer)
+    }
+
+    /// The report and what it amounts to, with answers drawn for its worst pair where `draws` are asked for. One pair is
+    /// drawn for, once, so that the false-alarm rate of these draws is that of the audit, whatever cells it came from.
+    pub(crate) fn audited(
+        &self,
+        plan: &Plan<'_>,
+        white_box: AuditReport,
+        draws: Option<u64>,
+        observer: &dyn Observer,
+    ) -> Result<Judged<Findings>, Failure> {
         let black_box = match (draws, white_box.witness()) {
             (Some(draws), Some(witness)) => {
                 let (a, b) = (&witness.first, &witness.second);
                 let drawn = staged(observer, Stage::BlackBox, || {
                     let settings = blackbox::Settings::new(draws, FALSE_ALARM)?;
-                    blackbox::audit(&plan, a, b, &settings)
+                    blackbox::audit(plan, a, b, &settings)
                 });
                 Some(drawn.map_err(|e| Failure::release(self.name(), &e))?)
             }
@@ -192,7 +211,11 @@ impl Workbench {
     }
 
     /// The spec's plan, made without data; where it is said not to be private the paper's, made around the private data.
-    fn probed(&self, probe: &Probe, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
+    pub(crate) fn probed(
+        &self,
+        probe: &Probe,
+        observer: &dyn Observer,
+    ) -> Result<Plan<'_>, Failure> {
         let stated = &self.inputs.spec.privacy.sensitivity;
         let papers = is_calibrated_as_in_the_paper(&self.inputs.spec);
         let (message, help) = match (papers, probe.not_private) {
@@ -214,7 +237,7 @@ impl Workbench {
     }
 
     /// What the request and the spec's universe say.
-    fn settings(&self, probe: &Probe) -> Result<Audit, Failure> {
+    pub(crate) fn settings(&self, probe: &Probe) -> Result<Audit, Failure> {
         let spec = &self.inputs.spec;
         let audit = Audit::new()
             .pairs(probe.pairs)

@@ -66,6 +66,7 @@
 mod ask;
 mod audit;
 mod book;
+mod cells;
 mod check;
 mod data;
 pub mod failure;
@@ -82,6 +83,7 @@ mod workbench;
 
 pub use ask::ask_from_spec;
 pub use audit::{Findings, Judged, Probe, read_witness};
+pub use cells::Cells;
 pub use check::Check;
 pub use conveil_models::files::Text;
 pub use failure::{Cause, Failure, Kind};

@@ -316,21 +316,35 @@ impl Workbench {
 
     /// The loss against ε, α or η. Private.
     pub fn frontier(&self, sweep: &Sweep, observer: &dyn Observer) -> Result<Frontier, Failure> {
-        let Opened { datasets, theta } = Opened::new(self, sweep.row, observer)?;
-        let values = match &sweep.values {
-            Some(values) => values.clone(),
-            None => self.values_around_the_spec(sweep.over)?,
-        };
-        let ask = self.ask(observer)?;
-        let mut frontier = staged(observer, Stage::Frontier, || {
-            let batch = batch(observer, self.inputs.spec.solver.threads);
-            curator::frontier(self.model.map(), &ask, &theta, sweep.over, &values, &batch)
-        })
-        .map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
+        let mut frontier = self.swept(sweep, observer)?;
         if let Some(restating) = Restating::of(self) {
             restating.frontier(&mut frontier);
         }
         Ok(frontier.about(self.about))
+    }
+
+    /// The values of a frontier: those named, or 1/8 to 8 times the spec's.
+    pub fn frontier_values(&self, sweep: &Sweep) -> Result<Vec<f64>, Failure> {
+        match &sweep.values {
+            Some(values) => Ok(values.clone()),
+            None => self.values_around_the_spec(sweep.over),
+        }
+    }
+
+    /// The frontier in terms of the engine's cost.
+    pub(crate) fn swept(
+        &self,
+        sweep: &Sweep,
+        observer: &dyn Observer,
+    ) -> Result<Frontier, Failure> {
+        let Opened { datasets, theta } = Opened::new(self, sweep.row, observer)?;
+        let values = self.frontier_values(sweep)?;
+        let ask = self.ask(observer)?;
+        staged(observer, Stage::Frontier, || {
+            let batch = batch(observer, self.inputs.spec.solver.threads);
+            curator::frontier(self.model.map(), &ask, &theta, sweep.over, &values, &batch)
+        })
+        .map_err(|e| self.engine_on(&*datasets, &theta, &e))
     }
 
     /// The private θ of this row, or of the first, with remarks on it for the curator.

@@ -13,12 +13,14 @@ mod field;
 mod search;
 mod uphill;
 
-// What comes out.
+// What comes out, at once or in cells.
+mod cells;
 mod movement;
 mod paper_mode;
 mod report;
 mod witness;
 
+pub use cells::{Probed, SampledPairs, WorstPair};
 pub use loss::PairLoss;
 pub use movement::{Moved, SensitivityReport};
 pub use report::{AuditReport, Failed, PairShare, Quantiles, Searched, Verdict};
@@ -32,6 +34,7 @@ use crate::solve::Batch;
 use field::Field;
 use loss::{Claim, Map, Point};
 use search::{Found, Search};
+use std::ops::Range;
 
 /// The audit's pairs are others than the plan's own, whatever its seed.
 const APART: u64 = 0xA0D1_7000_0000_0000;
@@ -103,31 +106,69 @@ impl Audit {
 
     /// Audits the map that the plan releases. For the curator only.
     pub fn run(&self, plan: &Plan<'_>, batch: &Batch<'_>) -> Result<AuditReport> {
-        let field = self.field(plan)?;
-        let claim = Claim::of(plan);
-        let map = loss::released_map(plan);
-        let sampled = self.sample(&map, &field, &claim, batch)?;
-        let searched = self.search(plan, &map, &field, &claim, &sampled, batch)?;
-        report::collect(plan, self, &field.universe, &claim, sampled, searched)
+        let sampled = self.sample(plan, Probed::Released, 0..self.pairs, batch)?;
+        let worst = self.search(
+            plan,
+            Probed::Released,
+            std::slice::from_ref(&sampled),
+            batch,
+        )?;
+        self.report(plan, &[sampled], worst)
     }
 
     /// How far adjacent datasets move the released map, and the map without noise. For the curator only.
     pub fn sensitivity(&self, plan: &Plan<'_>, batch: &Batch<'_>) -> Result<SensitivityReport> {
-        let field = self.field(plan)?;
-        let claim = Claim::of(plan);
-        let measure = |map: &Map<'_>| -> Result<Moved> {
-            let sampled = self.sample(map, &field, &claim, batch)?;
-            let searched = self.search(plan, map, &field, &claim, &sampled, batch)?;
-            Ok(movement::moved(&sampled, &searched))
+        let measure = |map: Probed| -> Result<(Vec<SampledPairs>, WorstPair)> {
+            let sampled = vec![self.sample(plan, map, 0..self.pairs, batch)?];
+            let worst = self.search(plan, map, &sampled, batch)?;
+            Ok((sampled, worst))
         };
-        let released = measure(&loss::released_map(plan))?;
-        let deterministic = measure(&loss::deterministic_map(plan))?;
+        let (released, worst) = measure(Probed::Released)?;
+        let (without_noise, worst_without) = measure(Probed::WithoutNoise)?;
+        self.measured(plan, (&released, &worst), (&without_noise, &worst_without))
+    }
+
+    /// The report of these cells: blocks of all sampled pairs of the released map in their order, and the search from them.
+    pub fn report(
+        &self,
+        plan: &Plan<'_>,
+        blocks: &[SampledPairs],
+        worst: WorstPair,
+    ) -> Result<AuditReport> {
+        let field = self.field(plan)?;
+        let origin = self.origin(plan, Probed::Released)?;
+        worst.require(&origin, field.entries())?;
+        let sampled = self.joined(origin, blocks)?;
+        report::collect(
+            plan,
+            self,
+            &field.universe,
+            &Claim::of(plan),
+            sampled,
+            worst,
+        )
+    }
+
+    /// How far the cells of both maps show adjacent datasets to move them.
+    pub fn measured(
+        &self,
+        plan: &Plan<'_>,
+        released: (&[SampledPairs], &WorstPair),
+        without_noise: (&[SampledPairs], &WorstPair),
+    ) -> Result<SensitivityReport> {
+        let field = self.field(plan)?;
+        let moved =
+            |map: Probed, (blocks, worst): (&[SampledPairs], &WorstPair)| -> Result<Moved> {
+                let origin = self.origin(plan, map)?;
+                worst.require(&origin, field.entries())?;
+                Ok(movement::moved(&self.joined(origin, blocks)?, worst))
+            };
         Ok(movement::collect(
             plan,
             self,
             &field.universe,
-            released,
-            deterministic,
+            moved(Probed::Released, released)?,
+            moved(Probed::WithoutNoise, without_noise)?,
         ))
     }
 
@@ -148,20 +189,31 @@ impl Audit {
         Pairs::new(field.universe.clone(), field.adjacency, self.seed ^ APART)
     }
 
-    fn sample(
+    /// Solves these of the random pairs: a cell.
+    pub fn sample(
         &self,
-        map: &Map<'_>,
-        field: &Field,
-        claim: &Claim,
+        plan: &Plan<'_>,
+        map: Probed,
+        numbers: Range<u64>,
         batch: &Batch<'_>,
     ) -> Result<SampledPairs> {
-        let pairs = self.pairs_of(field);
-        let results = batch.run(self.pairs as usize, |index| {
-            let (a, b) = pairs.pair(index as u64);
-            (map(&a), map(&b))
+        let field = self.field(plan)?;
+        if numbers.end > self.pairs || numbers.start > numbers.end {
+            return Err(Error::input(format!(
+                "this audit has pairs 0 to {}, found a block from {} to {}",
+                self.pairs, numbers.start, numbers.end
+            )));
+        }
+        let (claim, pairs) = (Claim::of(plan), self.pairs_of(&field));
+        let mut sampled = SampledPairs::new(self.origin(plan, map)?, numbers.start);
+        let count = (numbers.end - numbers.start) as usize;
+        let results = on(plan, map, |map| {
+            batch.run(count, |index| {
+                let (a, b) = pairs.pair(numbers.start + index as u64);
+                (map(&a), map(&b))
+            })
         })?;
-        let mut sampled = SampledPairs::default();
-        for (index, sides) in results.into_iter().enumerate() {
+        for (index, sides) in numbers.zip(results) {
             match sides {
                 (Err(Error::Cancelled), _) | (_, Err(Error::Cancelled)) => {
                     return Err(Error::Cancelled);
@@ -170,7 +222,7 @@ impl Audit {
                 (Err(e), other) | (other, Err(e)) => {
                     sampled.losses.push(None);
                     sampled.failures.push(Failed {
-                        pair: index as u64,
+                        pair: index,
                         sides: 1 + usize::from(other.is_err()),
                         why: e.to_string(),
                     });
@@ -180,17 +232,18 @@ impl Audit {
         Ok(sampled)
     }
 
-    /// The worst pair of all, random or searched.
-    fn search(
+    /// The worst pair of all, random or searched from the worst of the random ones: a cell.
+    pub fn search(
         &self,
         plan: &Plan<'_>,
-        map: &Map<'_>,
-        field: &Field,
-        claim: &Claim,
-        sampled: &SampledPairs,
+        map: Probed,
+        blocks: &[SampledPairs],
         batch: &Batch<'_>,
-    ) -> Result<Worst> {
-        let pairs = self.pairs_of(field);
+    ) -> Result<WorstPair> {
+        let (field, claim) = (self.field(plan)?, Claim::of(plan));
+        let origin = self.origin(plan, map)?;
+        let sampled = self.joined(origin.clone(), blocks)?;
+        let pairs = self.pairs_of(&field);
         let mut starts: Vec<(usize, f64)> = (sampled.losses.iter().enumerate())
             .filter_map(|(i, loss)| Some((i, loss.as_ref()?.movement)))
             .collect();
@@ -203,25 +256,32 @@ impl Audit {
                 how: format!("sampled pair {index}"),
             })
             .collect();
-        let mut worst = Worst {
-            found: starts.first().cloned(),
-            ..Worst::default()
-        };
-        if self.climbs > 0 {
-            let norm = claim.privacy.norm();
-            let model = plan.model();
-            let (budget, seed) = (self.solves, self.seed);
-            let mut search = Search::new(model, map, field, norm, budget, seed, batch);
-            worst.found = search.run(starts)?;
-            worst.solves = search.solves;
-            worst.failures = search.failures;
-            worst.first_failure = search.first_failure;
-        }
-        if let Some(found) = &worst.found {
-            let sides: (Point, Point) = (map(&found.pair.0)?, map(&found.pair.1)?);
-            worst.loss = Some(claim.loss(&sides.0, &sides.1)?);
-        }
-        Ok(worst)
+        let mut worst = WorstPair::new(origin, starts.first().cloned());
+        on(plan, map, |map| {
+            if self.climbs > 0 {
+                let norm = claim.privacy.norm();
+                let model = plan.model();
+                let (budget, seed) = (self.solves, self.seed);
+                let mut search = Search::new(model, map, &field, norm, budget, seed, batch);
+                worst.found = search.run(starts)?;
+                worst.solves = search.solves;
+                worst.failures = search.failures;
+                worst.first_failure = search.first_failure;
+            }
+            if let Some(found) = &worst.found {
+                let sides: (Point, Point) = (map(&found.pair.0)?, map(&found.pair.1)?);
+                worst.loss = Some(claim.loss(&sides.0, &sides.1)?);
+            }
+            Ok(worst)
+        })
+    }
+}
+
+/// Work on one of the plan's maps.
+fn on<T>(plan: &Plan<'_>, map: Probed, work: impl FnOnce(&Map<'_>) -> Result<T>) -> Result<T> {
+    match map {
+        Probed::Released => work(&loss::released_map(plan)),
+        Probed::WithoutNoise => work(&loss::deterministic_map(plan)),
     }
 }
 
@@ -229,21 +289,4 @@ impl Audit {
 pub fn quick(plan: &Plan<'_>, batch: &Batch<'_>) -> Result<AuditReport> {
     let audit = Audit::new().pairs(QUICK.0).climbs(1).solves(QUICK.1);
     audit.run(plan, batch)
-}
-
-/// Random pairs, in order; `None` where a side had no answer.
-#[derive(Debug, Default)]
-struct SampledPairs {
-    losses: Vec<Option<PairLoss>>,
-    failures: Vec<Failed>,
-}
-
-/// The worst pair found, and what the search cost.
-#[derive(Debug, Default)]
-struct Worst {
-    found: Option<Found>,
-    loss: Option<PairLoss>,
-    solves: usize,
-    failures: usize,
-    first_failure: Option<String>,
 }

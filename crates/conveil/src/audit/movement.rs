@@ -1,6 +1,6 @@
 //! How far adjacent datasets move the answer: what sampling and searching found, beside the sensitivity in use.
 
-use super::{Audit, SampledPairs, Worst, report};
+use super::{Audit, SampledPairs, WorstPair, report};
 use crate::ask::Universe;
 use crate::digits::short;
 use crate::plan::{BasisKind, Plan};
@@ -22,7 +22,7 @@ pub struct Moved {
     pub measured: bool,
 }
 
-pub(super) fn moved(sampled: &SampledPairs, worst: &Worst) -> Moved {
+pub(super) fn moved(sampled: &SampledPairs, worst: &WorstPair) -> Moved {
     let movements = sampled.losses.iter().flatten().map(|l| l.movement);
     let largest = movements.fold(0.0, f64::max);
     Moved {

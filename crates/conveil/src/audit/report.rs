@@ -2,13 +2,13 @@
 
 use super::loss::{Claim, MARGIN, PairLoss};
 use super::witness::Witness;
-use super::{Audit, SampledPairs, Worst};
+use super::{Audit, SampledPairs, WorstPair};
 use crate::ask::{Request, Universe};
 use crate::digits::{apart, counted, short};
 use crate::error::Result;
 use crate::noise;
 use crate::plan::{BasisKind, Plan};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The false-alarm rate of every statistical statement of the report.
@@ -29,7 +29,8 @@ pub enum Verdict {
 }
 
 /// A sampled pair of which a side had no answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Failed {
     /// Its number.
     pub pair: u64,
@@ -153,7 +154,7 @@ pub(super) fn collect(
     universe: &Universe,
     claim: &Claim,
     sampled: SampledPairs,
-    worst: Worst,
+    worst: WorstPair,
 ) -> Result<AuditReport> {
     let guarantee = plan.guarantee();
     let each = |value: &dyn Fn(&PairLoss) -> f64| -> Vec<f64> {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::noise::Sampler;
 use crate::program::DataMap;
 use crate::solve::Batch;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Random choices of the search come from streams of their own.
@@ -30,7 +31,8 @@ const GAIN: f64 = 1e-7;
 const CLIMBED: &str = "climbed from ";
 
 /// A pair and how far apart its answers are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Found {
     pub(super) pair: Pair,
     pub(super) movement: f64,

@@ -1,10 +1,10 @@
 //! Which data a document of the curator is about: the private ones, or public ones that stand in for them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Which data were used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum About {
     /// The private data: the document is the curator's, and must not be published.

@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::plan::{Plan, within};
 use crate::program::DataMap;
 use crate::solve::{self, Batch};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
     /// The privacy parameter.
@@ -34,7 +34,8 @@ impl Axis {
 }
 
 /// One value of the axis. Private.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FrontierRow {
     /// The value.
     pub value: f64,
@@ -51,12 +52,13 @@ pub struct FrontierRow {
 }
 
 /// The table. Private.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Frontier {
     /// Whether it depends on private data: then it must not be published.
     pub private: bool,
     /// Which data it is about, where they are public.
-    #[serde(rename = "at", skip_serializing_if = "About::is_private")]
+    #[serde(rename = "at", default, skip_serializing_if = "About::is_private")]
     pub about: About,
     /// What varies.
     pub axis: Axis,
@@ -65,6 +67,9 @@ pub struct Frontier {
     /// One row per value.
     pub rows: Vec<FrontierRow>,
 }
+
+/// Optima of one program that processors of different kinds compute are this close, as a share.
+const SAME: f64 = 1e-6;
 
 /// Solves the ask at each value, in parallel.
 pub fn frontier(
@@ -167,6 +172,27 @@ impl Frontier {
     pub fn about(mut self, about: About) -> Self {
         (self.private, self.about) = (about.is_private(), about);
         self
+    }
+
+    /// One table out of parts with some of its values each, in their order. Parts of another program are refused.
+    pub fn joined(parts: Vec<Frontier>) -> Result<Frontier> {
+        let mut parts = parts.into_iter();
+        let Some(mut whole) = parts.next() else {
+            return Err(Error::input("a frontier has at least one part"));
+        };
+        for part in parts {
+            let apart = (part.optimum - whole.optimum).abs();
+            if part.axis != whole.axis
+                || part.about != whole.about
+                || apart > SAME * whole.optimum.abs()
+            {
+                return Err(Error::input(
+                    "the parts of a frontier have different axes or optima: they are not of one frontier",
+                ));
+            }
+            whole.rows.extend(part.rows);
+        }
+        Ok(whole)
     }
 }
 
