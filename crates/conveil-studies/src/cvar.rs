@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::input;
 use crate::paper;
+use crate::parts;
 use crate::plot::{Axis, Colour, Figure, Panel, Series, Shape};
 use crate::settings::{below_half, count, defaults, percent, positive};
 use crate::study::{
@@ -285,6 +286,10 @@ impl Study for Settings {
             *unit = unit.trim().into();
         }
         Ok(run(&input::network(&self.network)?, &settings, batch)?)
+    }
+
+    fn files(&self) -> Vec<String> {
+        parts::case_files([&self.network])
     }
 
     fn headline(table: &Table) -> String {

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::input;
 use crate::paper;
+use crate::parts;
 use crate::plot::{Axis, Colour, Figure, Panel, Series};
 use crate::settings::{below_half, count, defaults, positive};
 use crate::study::{
@@ -206,6 +207,10 @@ impl Study for Settings {
 
     fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
         Ok(run(&input::network(&self.network)?, self, batch)?)
+    }
+
+    fn files(&self) -> Vec<String> {
+        parts::case_files([&self.network])
     }
 
     fn headline(table: &Table) -> String {

@@ -9,6 +9,7 @@
 //! - [`svm`]: Section 4.2.1, the hyperplane of a support vector machine on synthetic classes.
 //! - [`classifier`]: Table 3, which demands a network can meet, told by a private classifier.
 //! - [`study`]: what all of them are, and the list of them.
+//! - [`parts`]: a study in parts that different machines may run.
 //! - [`paper`]: the numbers that the paper prints.
 //! - [`plot`]: figures as SVG and PNG, with a built-in font.
 //!
@@ -28,6 +29,7 @@ mod input;
 mod learning;
 pub mod opf;
 pub mod paper;
+pub mod parts;
 pub mod plot;
 pub mod regression;
 mod settings;

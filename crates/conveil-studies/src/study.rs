@@ -11,6 +11,7 @@ use conveil::solve::Batch;
 use conveil_text::ReadError;
 use serde::Serialize;
 
+use crate::parts::{self, Parts};
 use crate::plot::Figure;
 use crate::{classifier, cvar, density, ellipsoid, opf, regression, svm, wind};
 
@@ -43,6 +44,16 @@ pub trait Study: clap::Args + Clone + fmt::Debug + Serialize {
 
     /// Reads what the settings name, and computes the table; the batch's progress counts its cells.
     fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table<Self>, Failure>;
+
+    /// The settings of its parts, whose tables one after the other are its own. All parts serialise to the same settings.
+    fn parts(&self) -> Vec<Self> {
+        vec![self.clone()]
+    }
+
+    /// Files of the user's that the settings name.
+    fn files(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The first line of the text, behind the name.
     fn headline(table: &Table<Self>) -> String;
@@ -278,6 +289,7 @@ pub struct Entry {
     pub has_csv: bool,
     command: fn() -> Command,
     run: Runner,
+    parts: Parts,
 }
 
 impl Entry {
@@ -287,11 +299,8 @@ impl Entry {
             about: S::ABOUT,
             has_csv: S::HAS_CSV,
             command: || S::augment_args(Command::new(S::NAME)).after_help(S::EXAMPLES),
-            run: |flags, batch| {
-                let settings = S::from_arg_matches(flags);
-                let settings = settings.map_err(|error| Failure::Input(error.to_string()))?;
-                Ok(Box::new(settings.run(batch)?))
-            },
+            run: |flags, batch| Ok(Box::new(parts::read::<S>(flags)?.run(batch)?)),
+            parts: Parts::of::<S>(),
         }
     }
 
@@ -307,6 +316,26 @@ impl Entry {
         batch: &Batch<'_>,
     ) -> std::result::Result<Box<dyn Document>, Failure> {
         (self.run)(flags, batch)
+    }
+
+    /// How many parts it has with these flags: see [`parts::joined`].
+    pub fn parts(&self, flags: &ArgMatches) -> std::result::Result<usize, Failure> {
+        self.parts.count(flags)
+    }
+
+    /// Runs one of its parts, counted from 0.
+    pub fn run_part(
+        &self,
+        flags: &ArgMatches,
+        index: usize,
+        batch: &Batch<'_>,
+    ) -> std::result::Result<Box<dyn Document>, Failure> {
+        self.parts.run(flags, index, batch)
+    }
+
+    /// Files of the user's that it would read with these flags.
+    pub fn files(&self, flags: &ArgMatches) -> std::result::Result<Vec<String>, Failure> {
+        self.parts.files(flags)
     }
 }
 

@@ -22,7 +22,7 @@ pub use crate::learning::{Audited, Examples, Mode};
 use crate::plot::Figure;
 use crate::settings::{below_half, check_below, count, defaults, positive, share};
 use crate::study::{self, Column, Failure, Study, apart, each, left, percent_of, right, rounded};
-use crate::{input, paper};
+use crate::{input, paper, parts};
 pub use records::Bound;
 use records::bound;
 
@@ -262,6 +262,24 @@ impl Study for Settings {
             }
         };
         Ok(run(&sources, self, batch)?)
+    }
+
+    fn parts(&self) -> Vec<Self> {
+        if self.train.is_some() {
+            return vec![self.clone()];
+        }
+        let networks = parts::named(self.networks.as_deref(), &paper::TABLE_3_NETWORKS);
+        parts::one_by_one(networks, |network| Settings {
+            networks: Some(network),
+            ..self.clone()
+        })
+    }
+
+    fn files(&self) -> Vec<String> {
+        let records = self.train.iter().chain(&self.test);
+        let records = records.map(|file| file.display().to_string());
+        let cases = parts::case_files(self.networks.iter().flatten());
+        records.chain(cases).collect()
     }
 
     fn headline(table: &Table) -> String {

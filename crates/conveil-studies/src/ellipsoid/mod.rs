@@ -16,6 +16,7 @@ use conveil_models::ellipsoid::{Determinant, Inscribed, Polytope};
 use serde::Serialize;
 
 use crate::input;
+use crate::parts;
 use crate::plot::Figure;
 use crate::settings::{below_half, check_below, count, defaults, percent, positive};
 use crate::study::{
@@ -219,6 +220,19 @@ impl Study for Settings {
     fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
         let polytopes = input::polytopes(self.polytopes.as_deref())?;
         Ok(run(&polytopes, self, batch)?)
+    }
+
+    fn parts(&self) -> Vec<Self> {
+        // In the order of the table, which is that of the built-in ones.
+        let Ok(polytopes) = input::polytopes(self.polytopes.as_deref()) else {
+            // A run says what is wrong with a name.
+            return vec![self.clone()];
+        };
+        let names = polytopes.iter().map(|polytope| polytope.name.to_string());
+        parts::one_by_one(names.collect(), |name| Settings {
+            polytopes: Some(name),
+            ..self.clone()
+        })
     }
 
     fn headline(table: &Table) -> String {

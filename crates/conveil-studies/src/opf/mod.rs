@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::input;
 use crate::paper;
+use crate::parts;
 use crate::plot::Figure;
 use crate::settings::{below_half, check_eta, check_positive, count, defaults, positive};
 use crate::study::{
@@ -303,6 +304,18 @@ impl Study for Settings {
     fn run(&self, batch: &Batch<'_>) -> std::result::Result<Table, Failure> {
         let networks = input::networks(self.networks.as_deref(), &paper::TABLE_1_NETWORKS)?;
         Ok(run(&networks, self, batch)?)
+    }
+
+    fn parts(&self) -> Vec<Self> {
+        let networks = parts::named(self.networks.as_deref(), &paper::TABLE_1_NETWORKS);
+        parts::one_by_one(networks, |network| Settings {
+            networks: Some(network),
+            ..self.clone()
+        })
+    }
+
+    fn files(&self) -> Vec<String> {
+        parts::case_files(self.networks.iter().flatten())
     }
 
     fn headline(table: &Table) -> String {

@@ -18,7 +18,7 @@ pub use crate::fitting::{Fit, Way};
 use crate::plot::{Axis, Figure, Panel};
 use crate::settings::{below_half, check_eta, check_positive, count, defaults, percent, positive};
 use crate::study::{self, Column, Failure, Study, apart, each, left, percent_of, right, rounded};
-use crate::{input, paper};
+use crate::{input, paper, parts};
 
 /// How the powers of a turbine vary within a universe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -231,6 +231,29 @@ impl Study for Settings {
             curves.push(input::power_curve(file)?);
         }
         Ok(run(&curves, self, batch)?)
+    }
+
+    fn parts(&self) -> Vec<Self> {
+        let usual: &[&str] = match self.curve.is_empty() {
+            true => &TURBINES,
+            false => &[],
+        };
+        let turbines = parts::named(self.turbines.as_deref(), usual);
+        let builtin = parts::one_by_one(turbines, |turbine| Settings {
+            turbines: Some(turbine),
+            curve: Vec::new(),
+            ..self.clone()
+        });
+        let own = parts::one_by_one(self.curve.clone(), |curve| Settings {
+            turbines: None,
+            curve,
+            ..self.clone()
+        });
+        builtin.into_iter().chain(own).collect()
+    }
+
+    fn files(&self) -> Vec<String> {
+        self.curve.clone()
     }
 
     fn headline(table: &Table) -> String {
