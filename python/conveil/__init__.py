@@ -17,12 +17,14 @@
 counts what is spent. CVXPY is imported when it is needed.
 
 `opf`, `svm`, `regression`, `ellipsoid` and `portfolio` are ready-made models; `conveil.linear_model` has scikit-learn estimators.
+`study` computes the tables of the paper.
 """
 
 from ._ask import declared, envelope, l1, l2, one_entry, one_record, radius, sampled, strong_convexity
 from ._core import __version__
 from ._errors import (
     ConveilError,
+    ExecutorBroken,
     Flagged,
     Infeasible,
     InputError,
@@ -42,10 +44,12 @@ from ._errors import (
 )
 from ._ledger import Ledger
 from ._plan import Plan, privatize
+from ._study import Study, study
 from .models import ellipsoid, opf, portfolio, regression, svm
 
 __all__ = [
     "ConveilError",
+    "ExecutorBroken",
     "Flagged",
     "Infeasible",
     "InputError",
@@ -63,6 +67,7 @@ __all__ = [
     "Plan",
     "Refused",
     "SolverError",
+    "Study",
     "Unbounded",
     "__version__",
     "declared",
@@ -79,5 +84,6 @@ __all__ = [
     "regression",
     "sampled",
     "strong_convexity",
+    "study",
     "svm",
 ]

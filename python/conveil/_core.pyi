@@ -158,3 +158,67 @@ def ledger_adopt(
 ) -> _Document: ...
 def ledger_verify(file: _Path, dataset: str | None = None, head: str | None = None) -> _Document: ...
 def ledger_export(file: _Path, dataset: str | None = None) -> str: ...
+def audit_blocks(bench: Bench, pairs: int | None = None) -> list[tuple[int, int]]: ...
+def audit_sample(
+    bench: Bench,
+    map: str,
+    block: tuple[int, int],
+    *,
+    pairs: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    observer: Observer | None = None,
+) -> str: ...
+def audit_search(
+    bench: Bench,
+    map: str,
+    blocks: Sequence[str],
+    *,
+    pairs: int | None = None,
+    seed: int | None = None,
+    climbs: int | None = None,
+    solves: int | None = None,
+    threads: int | None = None,
+    observer: Observer | None = None,
+) -> str: ...
+def audit_of(
+    bench: Bench,
+    blocks: Sequence[str],
+    search: str,
+    *,
+    pairs: int | None = None,
+    seed: int | None = None,
+    climbs: int | None = None,
+    solves: int | None = None,
+    draws: int | None = None,
+    observer: Observer | None = None,
+) -> tuple[str, str, ConveilError | None, str | None]: ...
+def sensitivity_of(
+    bench: Bench,
+    released: tuple[Sequence[str], str],
+    without_noise: tuple[Sequence[str], str],
+    *,
+    pairs: int | None = None,
+    seed: int | None = None,
+    climbs: int | None = None,
+    solves: int | None = None,
+    observer: Observer | None = None,
+) -> _Judged: ...
+def frontier_values(bench: Bench, over: str, values: Sequence[float] | None = None) -> list[float]: ...
+def frontier_cell(
+    bench: Bench,
+    data: Mapping[str, str],
+    over: str,
+    values: Sequence[float],
+    row: int | None = None,
+    *,
+    threads: int | None = None,
+    observer: Observer | None = None,
+) -> str: ...
+def frontier_of(bench: Bench, parts: Sequence[str]) -> _Document: ...
+def study_names() -> list[tuple[str, str]]: ...
+def study_parts(name: str, flags: Sequence[str]) -> tuple[int, list[str]]: ...
+def study_cell(
+    name: str, flags: Sequence[str], part: int, *, threads: int | None = None, observer: Observer | None = None
+) -> _Document: ...
+def study_of(parts: Sequence[_Document]) -> _Document: ...

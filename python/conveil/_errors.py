@@ -120,5 +120,14 @@ class NotWritten(ConveilError):
     """A document could not be written."""
 
 
+class ExecutorBroken(ConveilError):
+    """An executor lost its workers, or could not run a cell. ``done`` of ``total`` cells were finished before."""
+
+    def __init__(self, message: str = "", *, done: int = 0, total: int = 0, **more):
+        super().__init__(message, **more)
+        self.done = done
+        self.total = total
+
+
 class Interrupted(ConveilError):
     """The work was interrupted: the cause of the ``KeyboardInterrupt``, or of the observer's exception."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 
-from . import _core, _html
+from . import _cells, _core, _html, _many
 from ._errors import InputError, kept
 from ._phrases import Heard, Speaker
-from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
+from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Movement
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
 _ARGUMENTS = {
@@ -83,18 +83,50 @@ class ModelPlan:
             document, text = self._bench.explain(self._private(), row, observer=heard)
         return Explanation(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
-    def frontier(self, over="epsilon", values=None, row=None):
-        """The loss against ``over``: "epsilon", "alpha" or "eta". Private."""
+    def frontier(
+        self, over="epsilon", values=None, row=None, *, executor=None, keep=None, allow_private=False
+    ):
+        """The loss against ``over``: "epsilon", "alpha" or "eta". Private.
+
+        ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
+        private folder for finished cells, from which a broken run goes on. The private numbers reach the executor only with
+        ``allow_private=True``.
+        """
         values = None if values is None else [float(value) for value in values]
-        heard = self._heard()
+        data, heard = self._private(), self._heard()
+        _cells.require_public(executor, allow_private, self._speaker.say(", ".join(data)))
         with self._speaker:
-            document, text = self._bench.frontier(self._private(), over, values, row, observer=heard)
+            document, text = _many.frontier(
+                self._bench, data, over, values, row, executor=executor, keep=keep, observer=heard
+            )
         return Frontier(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
-    def audit(self, pairs=None, seed=None):
-        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
+    def sensitivity(self, pairs=None, seed=None, *, executor=None, keep=None, allow_private=False):
+        """How far neighbouring datasets between the public bounds move the answer, beside the sensitivity in use.
+
+        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
+        for finished cells, from which a broken run goes on. No private number is used, with or without ``allow_private``.
+        """
         with self._speaker:
-            document, text, error, _ = self._bench.audit(pairs=pairs, seed=seed)
+            document, text, error = _many.sensitivity(
+                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=self._heard()
+            )
+        return Movement(self._speaker.say(text), json.loads(document), error)
+
+    def audit(self, pairs=None, seed=None, *, draws=None, executor=None, keep=None, allow_private=False):
+        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed.
+
+        With ``draws``, so many answers are drawn from each side of the worst pair as a release would draw them, and bound ε
+        from below; a false alarm has probability 1e-6 in the whole audit, as one pair is drawn for.
+
+        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
+        for finished cells, from which a broken run goes on. Answers are always drawn here. No private number is used, with or
+        without ``allow_private``.
+        """
+        with self._speaker:
+            document, text, error = _many.audit(
+                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=self._heard()
+            )
         return Audit(self._speaker.say(text), json.loads(document), error)
 
     def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):

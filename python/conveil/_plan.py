@@ -11,11 +11,11 @@ from time import perf_counter
 
 import numpy as np
 
-from . import _without_values
+from . import _cells, _many, _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
 from ._phrases import Heard, Speaker
-from ._results import Audit, Card, Check, Comparison, Explanation, Frontier, Guarantee, Release, Report, Values
+from ._results import Audit, Card, Check, Comparison, Explanation, Frontier, Guarantee, Movement, Release, Report, Values
 from ._rule import Rule
 
 PROBLEM_FILE = "problem.json"
@@ -273,23 +273,55 @@ class Plan:
         explanation = Explanation(self._speaker.say(text), json.loads(document), at is None)
         return explanation.warned(heard.warnings)
 
-    def frontier(self, over="epsilon", values=None, at=None):
-        """The loss against ``over``: "epsilon", "alpha" or "eta"."""
+    def frontier(self, over="epsilon", values=None, at=None, *, executor=None, keep=None, allow_private=False):
+        """The loss against ``over``: "epsilon", "alpha" or "eta".
+
+        ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
+        private folder for finished cells, from which a broken run goes on. The private values reach the executor only with
+        ``allow_private=True``; ``at="nominal"`` needs none of them.
+        """
         if over not in ("epsilon", "alpha", "eta"):
             raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
+        if at is None:
+            names = ", ".join(f"`{parameter.name()}`" for parameter in self.private)
+            _cells.require_public(executor, allow_private, f"the values of {names}; at=\"nominal\" needs none")
         theta, heard = self._theta(at), self._heard()
         values = None if values is None else [float(v) for v in values]
         with self._speaker:
-            document, text = self._bench.frontier(self._data(theta), over, values, observer=heard)
+            document, text = _many.frontier(
+                self._bench, self._data(theta), over, values, executor=executor, keep=keep, observer=heard
+            )
         data, said = json.loads(document), self._speaker.say(text)
         if self._restate(data, theta):
             said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
         return Frontier(said, data, at is None).warned(heard.warnings)
 
-    def audit(self, pairs=None, seed=None):
-        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
+    def sensitivity(self, pairs=None, seed=None, *, executor=None, keep=None, allow_private=False):
+        """How far neighbouring datasets between the public bounds move the answer, beside the sensitivity in use.
+
+        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
+        for finished cells, from which a broken run goes on. No private value is used, with or without ``allow_private``.
+        """
         with self._speaker:
-            document, text, error, _ = self._bench.audit(pairs=pairs, seed=seed)
+            document, text, error = _many.sensitivity(
+                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=self._heard()
+            )
+        return Movement(self._speaker.say(text), json.loads(document), error)
+
+    def audit(self, pairs=None, seed=None, *, draws=None, executor=None, keep=None, allow_private=False):
+        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed.
+
+        With ``draws``, so many answers are drawn from each side of the worst pair as a release would draw them, and bound ε
+        from below; a false alarm has probability 1e-6 in the whole audit, as one pair is drawn for.
+
+        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
+        for finished cells, from which a broken run goes on. Answers are always drawn here. No private value is used, with or
+        without ``allow_private``.
+        """
+        with self._speaker:
+            document, text, error = _many.audit(
+                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=self._heard()
+            )
         return Audit(self._speaker.say(text), json.loads(document), error)
 
     def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):

@@ -245,6 +245,34 @@ class Audit(Document):
         return [_html.pairs(facts), _html.warnings(verdict)]
 
 
+class Movement(Document):
+    """How far neighbouring datasets move the answer, on the pairs that were tried, beside the sensitivity in use.
+
+    `error` is None, or `NothingTested` where no pair had two answers.
+    """
+
+    title = "Sensitivity"
+
+    def __init__(self, text, data, error):
+        super().__init__(text, data)
+        self.error = error
+
+    def _html(self):
+        facts = [("sensitivity in use", self.data["sensitivity"]), ("largest movement", self.largest)]
+        verdict = [] if self.error is None else [str(self.error)]
+        return [_html.pairs([*facts, ("share of it", self.tightness)]), _html.warnings(verdict)]
+
+    @property
+    def largest(self):
+        """The largest movement of the released map that was found."""
+        return self.data["released"]["searched"]
+
+    @property
+    def tightness(self):
+        """The same over the sensitivity in use: above 1, and the noise does not cover it."""
+        return self.data["tightness"]
+
+
 class Card(Document):
     """The public document of a release: the only one that may be published."""
 

@@ -18,7 +18,7 @@ use crate::call::{self, Outcome};
 use crate::errors::{raised, verdict};
 
 /// Texts by the name that the spec calls them.
-type Files = BTreeMap<String, String>;
+pub(crate) type Files = BTreeMap<String, String>;
 
 /// A document as JSON and as text for people.
 pub(crate) type Document = (String, String);
@@ -27,7 +27,7 @@ pub(crate) type Document = (String, String);
 pub(crate) type JudgedDocument = (String, String, Option<Py<PyAny>>);
 
 /// The same of an audit, and its worst pair.
-type Audited = (String, String, Option<Py<PyAny>>, Option<String>);
+pub(crate) type Audited = (String, String, Option<Py<PyAny>>, Option<String>);
 
 /// The documents of a row: card as JSON and as text, decision as JSON, report as JSON and as text.
 type Documents = (
@@ -80,7 +80,7 @@ impl Bench {
     }
 
     /// The workbench that has these private files.
-    fn with(&self, data: &Files) -> Result<Workbench, Failure> {
+    pub(crate) fn with(&self, data: &Files) -> Result<Workbench, Failure> {
         self.opened.with_private(&texts(data))
     }
 }
@@ -173,17 +173,7 @@ impl Bench {
         row: Option<usize>,
         observer: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Document> {
-        let over = match over {
-            "epsilon" => Axis::Epsilon,
-            "alpha" => Axis::Alpha,
-            "eta" => Axis::Eta,
-            other => {
-                let message = format!(
-                    "a frontier is over \"epsilon\", \"alpha\" or \"eta\", found {other:?}"
-                );
-                return Err(raised(py, &Failure::input(message)));
-            }
-        };
+        let over = axis(over).map_err(|failure| raised(py, &failure))?;
         let sweep = Sweep { row, over, values };
         call::run(py, observer, |heard| {
             document(&self.with(&data)?.frontier(&sweep, heard)?)
@@ -337,7 +327,24 @@ impl Bench {
     }
 }
 
-fn probe(pairs: Option<u64>, seed: Option<u64>, climbs: Option<u64>, solves: Option<u64>) -> Probe {
+/// What a frontier varies.
+pub(crate) fn axis(over: &str) -> Result<Axis, Failure> {
+    match over {
+        "epsilon" => Ok(Axis::Epsilon),
+        "alpha" => Ok(Axis::Alpha),
+        "eta" => Ok(Axis::Eta),
+        other => Err(Failure::input(format!(
+            "a frontier is over \"epsilon\", \"alpha\" or \"eta\", found {other:?}"
+        ))),
+    }
+}
+
+pub(crate) fn probe(
+    pairs: Option<u64>,
+    seed: Option<u64>,
+    climbs: Option<u64>,
+    solves: Option<u64>,
+) -> Probe {
     let default = Probe::default();
     Probe {
         pairs: pairs.unwrap_or(default.pairs),

@@ -29,7 +29,17 @@ pub(crate) fn run<T: Send>(
     observer: Option<Bound<'_, PyAny>>,
     work: impl FnOnce(&Heard) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    let outcome = observed(py, observer, work)?;
+    run_on(py, None, observer, work)
+}
+
+/// The same on so many threads: a cell beside others needs one.
+pub(crate) fn run_on<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    observer: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&Heard) -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    let outcome = observed_on(py, threads, observer, work)?;
     match (outcome.done, outcome.stopped) {
         (Ok(value), None) => Ok(value),
         (Err(failure), None) => Err(raised(py, &failure)),
@@ -55,8 +65,19 @@ pub(crate) fn observed<T: Send, E: Send + From<Failure>>(
     observer: Option<Bound<'_, PyAny>>,
     work: impl FnOnce(&Heard) -> Result<T, E> + Send,
 ) -> PyResult<Outcome<T, E>> {
+    observed_on(py, None, observer, work)
+}
+
+fn observed_on<T: Send, E: Send + From<Failure>>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    observer: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&Heard) -> Result<T, E> + Send,
+) -> PyResult<Outcome<T, E>> {
     let heard = Heard::new(observer)?;
+    // Without a number, 0: as many as there are processors.
     let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
         .stack_size(STACK_BYTES)
         .thread_name(|index| format!("conveil-{index}"))
         .build();

@@ -8,9 +8,11 @@
 
 mod bench;
 mod call;
+mod cells;
 mod errors;
 mod ledger;
 mod observer;
+mod study;
 
 use pyo3::prelude::*;
 
@@ -20,9 +22,16 @@ mod _core {
     #[pymodule_export]
     use crate::bench::Bench;
     #[pymodule_export]
+    use crate::cells::{
+        audit_blocks, audit_of, audit_sample, audit_search, frontier_cell, frontier_of,
+        frontier_values, sensitivity_of,
+    };
+    #[pymodule_export]
     use crate::ledger::{
         ledger_adopt, ledger_export, ledger_init, ledger_show, ledger_spend, ledger_verify,
     };
+    #[pymodule_export]
+    use crate::study::{study_cell, study_names, study_of, study_parts};
 
     use super::*;
 
