@@ -44,6 +44,7 @@ from ._errors import (
 )
 from ._ledger import Ledger
 from ._plan import Plan, privatize
+from ._results import as_private
 from ._study import Study, study
 from .models import ellipsoid, opf, portfolio, regression, svm
 
@@ -70,6 +71,7 @@ __all__ = [
     "Study",
     "Unbounded",
     "__version__",
+    "as_private",
     "declared",
     "ellipsoid",
     "envelope",

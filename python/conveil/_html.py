@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from html import escape
 
-_PRIVATE = "border-left:4px solid #b3261e"
-_PUBLIC = "border-left:4px solid #1b7f4d"
+# Both are read on white and on black: a notebook does not say which of them it has.
+_RED, _GREEN = "#d93025", "#1e8e5a"
+_PRIVATE = f"border-left:4px solid {_RED}"
+_PUBLIC = f"border-left:4px solid {_GREEN}"
 
 
-def page(title, private, *parts, text=None):
-    """A document: who may see it, its parts, and its whole text to unfold."""
+def page(title, private, *parts, text=None, is_unfolded=False):
+    """A document: who may see it, its parts, and its whole text, to unfold unless it is all there is."""
     colour, whose = (_PRIVATE, "private: for the curator, not to be published") if private else (_PUBLIC, "public")
     head = f"<div><b>{escape(title)}</b> <small>({whose})</small></div>"
-    whole = f"<details><summary>in full</summary><pre>{escape(text)}</pre></details>" if text else ""
+    whole = f"<pre>{escape(text)}</pre>" if text else ""
+    if whole and not is_unfolded:
+        whole = folded("in full", whole)
     return f'<div style="{colour};padding-left:10px">{head}{"".join(parts)}{whole}</div>'
 
 
@@ -23,21 +27,60 @@ def line(text):
 
 def warnings(texts):
     """A list of warnings; nothing where there are none."""
-    return "".join(f'<p style="color:#b3261e">warning: {escape(text)}</p>' for text in texts)
+    return "".join(f'<p style="color:{_RED}">warning: {escape(text)}</p>' for text in texts)
 
 
 def table(rows, columns):
-    """Rows of dictionaries under (key, title) columns."""
-    head = "".join(f"<th>{escape(title)}</th>" for _, title in columns)
-    body = "".join("<tr>" + "".join(f"<td>{cell(row.get(key))}</td>" for key, _ in columns) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    """Rows of dictionaries under (key, title) columns; without a head where no column has a title."""
+    head = "".join(f'<th style="{_side(title)}">{escape(title)}</th>' for _, title in columns)
+    head = f"<thead><tr>{head}</tr></thead>" if any(title for _, title in columns) else ""
+    body = "".join("<tr>" + "".join(_cell(row.get(key)) for key, _ in columns) + "</tr>" for row in rows)
+    return f"<table>{head}<tbody>{body}</tbody></table>"
 
 
 def pairs(found, most=24):
-    """A table of names and numbers, of the first of them where there are many."""
+    """A table of names and values, of the first of them where there are many."""
     rows = [{"name": name, "value": value} for name, value in found[:most]]
     more = len(found) - most
     return table(rows, [("name", ""), ("value", "")]) + (line(f"… and {more} more") if more > 0 else "")
+
+
+def folded(title, part):
+    """A part to unfold."""
+    return f"<details><summary>{escape(title)}</summary>{part}</details>"
+
+
+def stated(text, words):
+    """Lines of a document that begin with one of these words and a colon, as a table."""
+    lines = (line.split(": ", 1) for line in text.splitlines())
+    first = {}
+    for word, *rest in lines:
+        if rest and word in words:
+            first.setdefault(word, rest[0])
+    return pairs(list(first.items()))
+
+
+def percent(value):
+    """Four digits are enough to compare by."""
+    return None if value is None else f"{value:.4g}"
+
+
+def _cell(value):
+    return f'<td style="{_side(value)}">{cell(value)}</td>'
+
+
+def _side(value):
+    """Numbers end, and words begin, below each other."""
+    is_number = isinstance(value, (int, float)) or value is None or isinstance(value, str) and _is_number(value)
+    return "text-align:right" if is_number else "text-align:left"
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def cell(value):
@@ -49,3 +92,13 @@ def cell(value):
     if isinstance(value, float):
         return f"{value:.8g}"
     return escape(str(value))
+
+
+def bar(stage, done, total, seconds):
+    """How far a call is. The time that it takes depends on the data, so it is framed as private."""
+    count = f"{done} of {total}, " if total > 1 else ""
+    share = 100 * done // total if total > 1 else 0
+    filled = f'<div style="width:{share}%;height:6px;background:{_RED}"></div>'
+    track = f'<div style="max-width:400px;background:#8884;margin:4px 0">{filled}</div>' if total > 1 else ""
+    head = f"<div>{escape(stage)} <small>({count}{seconds:.0f} s; gone at the end)</small></div>"
+    return f'<div style="{_PRIVATE};padding-left:10px">{head}{track}</div>'

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from os import PathLike, fspath
 
-from . import _core
+from . import _core, _html
 from ._errors import InputError
 from ._phrases import Speaker
 from ._results import Document
@@ -42,7 +42,7 @@ class Ledger:
             document, text = _core.ledger_init(
                 self.path, dataset, float(epsilon), float(delta), basic=basic, **_between(plan, neighbours)
             )
-        return Document(speaker.say(text), json.loads(document), private=False)
+        return Account(speaker.say(text), json.loads(document), private=False)
 
     def datasets(self):
         """The names of the datasets that have a budget."""
@@ -55,7 +55,7 @@ class Ledger:
         with Speaker() as speaker:
             document, text = _core.ledger_show(self.path, dataset)
         [account] = json.loads(document)
-        return Document(speaker.say(text), account, private=False)
+        return Account(speaker.say(text), account, private=False)
 
     def spend(
         self, dataset, epsilon, delta=0.0, *, basis, rho=None, like_budget=False, plan=None, neighbours=None,
@@ -118,6 +118,16 @@ class Ledger:
     def __str__(self):
         with Speaker() as speaker:
             return speaker.say(_core.ledger_show(self.path)[1])
+
+
+class Account(Document):
+    """What a dataset may spend and has spent. Public."""
+
+    title = "Account"
+
+    def _html(self):
+        lines = [line.split(None, 1) for line in self.text.split("\n\n", 1)[0].splitlines()]
+        return [_html.pairs([line for line in lines if len(line) == 2 and line[0] != "head"])]
 
 
 def _between(plan, neighbours):

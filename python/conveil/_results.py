@@ -6,11 +6,16 @@ Whatever has `private = True` depends on the private data, and is for the curato
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 
 from . import _html
 from ._figure import Line, figure
+
+
+_SAID_PRIVATE = re.compile(r"\A(CURATOR REPORT|COMPARISON|EXPLANATION|FRONTIER): PRIVATE, [^;\n]*")
+"""How the engine begins its documents about data. Nominal values are data to it."""
 
 
 class Document:
@@ -22,7 +27,8 @@ class Document:
     """What the curator must know about the data behind it, such as values outside their bounds. Private."""
 
     def __init__(self, text, data, private=True):
-        self.text, self.data, self.private = text, data, private
+        self.text = text if private else _SAID_PRIVATE.sub(r"\1: public, at the nominal values", text)
+        self.data, self.private = data, private
 
     def warned(self, warnings):
         """The same with warnings, which its text ends with."""
@@ -50,8 +56,10 @@ class Document:
         return []
 
     def _repr_html_(self):
-        parts = [*self._html(), _html.warnings(self.warnings)]
-        return _html.page(self.title, self.private, *parts, text=self.text)
+        parts = self._html()
+        return _html.page(
+            self.title, self.private, *parts, _html.warnings(self.warnings), text=self.text, is_unfolded=not parts
+        )
 
 
 class Guarantee(Document):
@@ -87,8 +95,11 @@ class Guarantee(Document):
 
     def _html(self):
         facts = [("ε", self.epsilon), ("δ", self.delta), ("basis", self.basis), ("sensitivity", self.sensitivity)]
-        facts += [("scale of the noise", self.scale), ("infeasible at most", self.data["certified"])]
-        return [_html.pairs(facts)]
+        facts.append(("scale of the noise", self.scale))
+        # A strategy that promises nothing about constraints says that they may fail with probability 1.
+        if self.data["certified"] < 1.0:
+            facts.append(("infeasible at most", self.data["certified"]))
+        return [_html.stated(self.text, ("released", "privacy")), _html.pairs(facts)]
 
 
 class Check(Document):
@@ -97,7 +108,7 @@ class Check(Document):
     title = "Check"
 
     def _html(self):
-        return [_html.line(self.text[self.text.find("privacy: ") :].split("\n", 1)[0])]
+        return [_html.stated(self.text, ("problem", "released", "privacy", "noise", "feasibility", "fit"))]
 
     def __init__(self, text, data):
         super().__init__(text, data, private=False)
@@ -147,8 +158,8 @@ class Report(Document):
 
     def _html(self):
         facts = [("optimum without noise", self.optimum), ("objective with privacy", self.objective)]
-        facts += [("cost of privacy in %", self.loss_percent), ("infeasible at most", self.data.get("certified"))]
-        return [_html.pairs(facts), _html.line("mean decision"), _html.pairs(self.data["mean"])]
+        facts += [("cost of privacy in %", _html.percent(self.loss_percent)), ("infeasible at most", self.data.get("certified"))]
+        return [_html.pairs(facts), _html.folded("mean decision", _html.pairs(self.data["mean"], most=100))]
 
     @property
     def loss(self):
@@ -181,9 +192,14 @@ class Comparison(Table):
     title = "Comparison of strategies"
 
     def _html(self):
-        rows = self.data.get("rows", [])
-        columns = [(key, key.replace("_", " ")) for key in (rows[0] if rows else {})]
-        return [*map(_html.line, self.advice), _html.table(rows, columns)]
+        columns = [("loss_percent", "loss in %"), ("sampled_loss_percent", "loss, drawn")]
+        columns += [("infeasible_percent", "infeasible in %"), ("sampled_infeasible_percent", "infeasible, drawn")]
+        rows = [
+            {**row, **{key: _html.percent(row.get(key)) for key, _ in columns}} for row in self.data.get("rows", [])
+        ]
+        columns = [("strategy", "strategy"), *columns, ("status", "")]
+        in_short = [line for line in self.text.splitlines() if line.startswith("in short: ")]
+        return [*map(_html.line, [*in_short, *self.advice]), _html.table(rows, columns)]
 
     @property
     def advice(self):
@@ -215,7 +231,8 @@ class Frontier(Table):
 
     def _html(self):
         columns = [("value", self.data["axis"]), ("loss_percent", "loss in %"), ("status", "")]
-        return [self.plot().svg, _html.table(self.data["rows"], columns)]
+        rows = [{**row, "loss_percent": _html.percent(row["loss_percent"])} for row in self.data["rows"]]
+        return [self.plot().svg, _html.table(rows, columns)]
 
     def plot(self):
         """The loss in percent as a figure: SVG, shown by itself in a notebook."""
@@ -321,3 +338,30 @@ class Release:
     def _repr_html_(self):
         """The card alone: the decision and the report are private, and shown only where they are asked for."""
         return self.card._repr_html_()
+
+
+class AsPrivate:
+    """Another value that depends on private data, such as a decision or a score, in the frame that says so."""
+
+    def __init__(self, value, title="Private"):
+        self.value, self.title = value, title
+
+    def __repr__(self):
+        return f"{self.title} (private: for the curator, not to be published)\n{self.value!r}"
+
+    def _repr_html_(self):
+        for form in ("_repr_html_", "_repr_svg_"):
+            shown = getattr(self.value, form, lambda: None)()
+            if shown is not None:
+                return _html.page(self.title, True, shown)
+        return _html.page(self.title, True, text=repr(self.value), is_unfolded=True)
+
+
+def as_private(value, title="Private"):
+    """The value for a notebook, in the frame of private documents: for tables and figures of your own from private results.
+
+    >>> as_private(3.5, "Cost before noise")
+    Cost before noise (private: for the curator, not to be published)
+    3.5
+    """
+    return AsPrivate(value, title)

@@ -81,3 +81,29 @@ def test_an_audit_says_what_it_amounts_to(plan):
     audit = plan.audit(pairs=20)
     assert audit.error is None
     assert audit["audited_epsilon"] <= audit["claimed_epsilon"]
+
+
+def test_at_nominal_values_no_text_says_that_it_is_private(plan):
+    nominal = [plan.solve(at="nominal"), plan.compare(at="nominal", draws=10), plan.explain(at="nominal")]
+    nominal.append(plan.frontier(values=[0.5, 1.0], at="nominal"))
+    for public, private in zip(nominal, [plan.solve(), plan.compare(draws=10), plan.explain(), plan.frontier(values=[0.5, 1.0])]):
+        assert "PRIVATE" not in public.text and "public, at the nominal values" in public.text.splitlines()[0]
+        assert "PRIVATE" in private.text.splitlines()[0]
+
+
+def test_a_value_of_your_own_can_be_framed_as_private():
+    pd = pytest.importorskip("pandas")
+    for value in (pd.DataFrame({"hours": [1.5]}), np.array([1.5]), "<script>", None):
+        framed = conveil.as_private(value, "My <b>title")
+        page = well_formed(framed._repr_html_())
+        assert "private: for the curator" in page and "<script>" not in page and "<b>title" not in page
+        assert "private: for the curator" in repr(framed)
+    assert "<td>1.5</td>" in conveil.as_private(pd.DataFrame({"hours": [1.5]}))._repr_html_()
+
+
+def test_an_account_shows_what_is_left(plan, tmp_path):
+    ledger = conveil.Ledger(tmp_path / "budget.sqlite")
+    ledger.create_budget("d", epsilon=3.0, plan=plan)
+    plan.release(ledger=ledger, dataset="d")
+    page = well_formed(ledger.account("d")._repr_html_())
+    assert "(public)" in page and page.index("a pure charge of ε = 2") < page.index("<details>")
