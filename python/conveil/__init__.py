@@ -44,6 +44,7 @@ from ._errors import (
 )
 from ._ledger import Ledger
 from ._plan import Plan, privatize
+from ._progress import progress
 from ._results import as_private
 from ._study import Study, study
 from .models import ellipsoid, opf, portfolio, regression, svm
@@ -82,6 +83,7 @@ __all__ = [
     "opf",
     "portfolio",
     "privatize",
+    "progress",
     "radius",
     "regression",
     "sampled",

@@ -9,7 +9,8 @@ import json
 
 from . import _cells, _core, _html, _many
 from ._errors import InputError, kept
-from ._phrases import Heard, Speaker
+from ._phrases import Speaker
+from ._progress import Watched
 from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Movement
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
@@ -43,9 +44,9 @@ class ModelPlan:
         self._speaker = _ModelSpeaker()
         self.spec = spec
         """The spec that the command line would read. Public."""
-        with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
             self._bench = _core.Bench(spec, files, "plan")
-            document, text = self._bench.check()
+            document, text = self._bench.check(observer=heard)
         self._check = Check(self._speaker.say(text), json.loads(document))
 
     @property
@@ -65,21 +66,21 @@ class ModelPlan:
     def solve(self, row=None):
         """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1."""
         heard = self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             document, text = self._bench.solve(self._private(), row, observer=heard)
         return ModelReport(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
     def compare(self, row=None, draws=None, seed=None):
         """All strategies side by side on the same noise. Private."""
         heard = self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             document, text = self._bench.compare(self._private(), row, draws, seed, observer=heard)
         return Comparison(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
     def explain(self, row=None):
         """What holds the program back, and how far ε, α and η can go. Private."""
         heard = self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             document, text = self._bench.explain(self._private(), row, observer=heard)
         return Explanation(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
 
@@ -95,7 +96,7 @@ class ModelPlan:
         values = None if values is None else [float(value) for value in values]
         data, heard = self._private(), self._heard()
         _cells.require_public(executor, allow_private, self._speaker.say(", ".join(data)))
-        with self._speaker:
+        with self._speaker, heard:
             document, text = _many.frontier(
                 self._bench, data, over, values, row, executor=executor, keep=keep, observer=heard
             )
@@ -107,9 +108,9 @@ class ModelPlan:
         ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
         for finished cells, from which a broken run goes on. No private number is used, with or without ``allow_private``.
         """
-        with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
             document, text, error = _many.sensitivity(
-                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=self._heard()
+                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=heard
             )
         return Movement(self._speaker.say(text), json.loads(document), error)
 
@@ -123,9 +124,9 @@ class ModelPlan:
         for finished cells, from which a broken run goes on. Answers are always drawn here. No private number is used, with or
         without ``allow_private``.
         """
-        with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
             document, text, error = _many.audit(
-                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=self._heard()
+                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=heard
             )
         return Audit(self._speaker.say(text), json.loads(document), error)
 
@@ -159,7 +160,7 @@ class ModelPlan:
         account = getattr(ledger, "path", ledger)
         carries = self._check["strategy"] == "program"
         heard = self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             documents = self._bench.release(
                 self._private(),
                 ledger=None if account is None else str(account),
@@ -189,7 +190,7 @@ class ModelPlan:
 
     def _heard(self):
         """For the warnings of a call that reads private numbers."""
-        return Heard(self._speaker, self.warnings)
+        return Watched(self._speaker, self.warnings)
 
     def _repr_html_(self):
         return self.guarantee.warned(self.warnings)._repr_html_()

@@ -14,7 +14,8 @@ import numpy as np
 from . import _cells, _many, _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
-from ._phrases import Heard, Speaker
+from ._phrases import Speaker
+from ._progress import Watched
 from ._results import Audit, Card, Check, Comparison, Explanation, Frontier, Guarantee, Movement, Release, Report, Values
 from ._rule import Rule
 
@@ -88,18 +89,20 @@ def privatize(
             raise InputError(f"{argument}= is a dictionary by parameter; found {type(mapping).__name__}")
     from ._bridge import read
 
-    model = read(
-        problem,
-        private,
-        release,
-        bounds=bounds,
-        nominal=nominal,
-        slope=slope,
-        strategy=strategy,
-        decisions=decisions,
-        here_and_now=here_and_now,
-        keeps_private_prices=ask.sensitivity.by == "radius",
-    )
+    with Watched() as heard:
+        heard.begin("read")
+        model = read(
+            problem,
+            private,
+            release,
+            bounds=bounds,
+            nominal=nominal,
+            slope=slope,
+            strategy=strategy,
+            decisions=decisions,
+            here_and_now=here_and_now,
+            keeps_private_prices=ask.sensitivity.by == "radius",
+        )
     _known_keys(bounds, private, "bounds")
     _known_keys(nominal, private, "nominal")
     return Plan(model, ask)
@@ -169,9 +172,9 @@ class Plan:
         self._conic = Conic(model)
         self._speaker = Speaker(self._conic.spoken(), self._conic.place)
         started = perf_counter()
-        with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
             self._bench = _core.Bench(self._conic.spec_text(ask), {PROBLEM_FILE: self._conic.problem_json()}, "plan")
-            document, text = self._bench.check()
+            document, text = self._bench.check(observer=heard)
         self._checked = json.loads(document)
         self._check_text = self._speaker.say(text)
         self.seconds = {**model.seconds, "public solves": perf_counter() - started}
@@ -212,7 +215,7 @@ class Plan:
         noise is beside it, for at most 20 released numbers; ``draws=0`` leaves it out.
         """
         theta, heard = self._theta(at), self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             document, text = self._bench.solve(self._data(theta), observer=heard)
         data = json.loads(document)
         model = self.model
@@ -254,7 +257,7 @@ class Plan:
     def compare(self, at=None, draws=None, seed=None):
         """All strategies side by side on the same noise."""
         theta, heard = self._theta(at), self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             document, text = self._bench.compare(self._data(theta), draws=draws, seed=seed, observer=heard)
         data = json.loads(document)
         data["advice"] = [self._speaker.say(a) for a in data.get("advice", [])]
@@ -268,7 +271,7 @@ class Plan:
     def explain(self, at=None):
         """What holds the program back, and how far ε, α and η can go."""
         theta, heard = self._theta(at), self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             document, text = self._bench.explain(self._data(theta), observer=heard)
         explanation = Explanation(self._speaker.say(text), json.loads(document), at is None)
         return explanation.warned(heard.warnings)
@@ -287,7 +290,7 @@ class Plan:
             _cells.require_public(executor, allow_private, f"the values of {names}; at=\"nominal\" needs none")
         theta, heard = self._theta(at), self._heard()
         values = None if values is None else [float(v) for v in values]
-        with self._speaker:
+        with self._speaker, heard:
             document, text = _many.frontier(
                 self._bench, self._data(theta), over, values, executor=executor, keep=keep, observer=heard
             )
@@ -302,9 +305,9 @@ class Plan:
         ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
         for finished cells, from which a broken run goes on. No private value is used, with or without ``allow_private``.
         """
-        with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
             document, text, error = _many.sensitivity(
-                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=self._heard()
+                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=heard
             )
         return Movement(self._speaker.say(text), json.loads(document), error)
 
@@ -318,9 +321,9 @@ class Plan:
         for finished cells, from which a broken run goes on. Answers are always drawn here. No private value is used, with or
         without ``allow_private``.
         """
-        with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
             document, text, error = _many.audit(
-                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=self._heard()
+                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=heard
             )
         return Audit(self._speaker.say(text), json.loads(document), error)
 
@@ -358,7 +361,7 @@ class Plan:
         if seed is not None and not not_private:
             raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
         account, heard = getattr(ledger, "path", ledger), self._heard()
-        with self._speaker:
+        with self._speaker, heard:
             documents = self._bench.release(
                 self._data(self._theta(None)),
                 ledger=None if account is None else str(account),
@@ -385,7 +388,7 @@ class Plan:
 
     def _heard(self):
         """For the warnings of a call that reads private values."""
-        return Heard(self._speaker, self.warnings)
+        return Watched(self._speaker, self.warnings)
 
     def _theta(self, at):
         """The private numbers: of the parameters as they are now, or the nominal ones."""
@@ -420,14 +423,16 @@ class Plan:
         """Found from decisions of seeded runs, which charge nothing: as many as there are noises, and two to check."""
         count = sum(item.count for item in self.model.query.items)
         decisions, noises = [], []
-        for seed in range(1, count + 3):
-            with self._speaker:
+        with self._speaker, Watched(self._speaker) as heard:
+            heard.begin("rule")
+            for seed in range(1, count + 3):
+                heard.progress(seed, count + 2)
                 ((_, _, decision, _, _),) = self._bench.release(
                     self._data(theta), not_private=True, seed=seed, decision=True
                 )
-            data = json.loads(decision)
-            decisions.append(self._conic.by_column([(e["name"], e["value"]) for e in data["decision"]]))
-            noises.append(data["noise"])
+                data = json.loads(decision)
+                decisions.append(self._conic.by_column([(e["name"], e["value"]) for e in data["decision"]]))
+                noises.append(data["noise"])
         return Rule.through(np.array(noises), np.array(decisions), mean, self._checked["guarantee"])
 
     def _expected(self, rule, theta, draws):
