@@ -6,9 +6,11 @@ A plan is public. The private files are made at the moment of a verb that needs 
 from __future__ import annotations
 
 import json
+import math
 
 from . import _cells, _core, _html, _many
 from ._errors import InputError, kept
+from ._figure import Line, figure
 from ._phrases import Speaker
 from ._progress import Watched
 from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Movement
@@ -142,6 +144,7 @@ class ModelPlan:
         dataset=None,
         part=None,
         part_moves=False,
+        series=None,
         planned=False,
         not_recorded=False,
         not_private=False,
@@ -149,10 +152,11 @@ class ModelPlan:
         row=None,
         report=False,
     ):
-        """Charges the ledger, solves, draws the noise once: a :class:`ModelRelease`, or a list of them for a series.
+        """Charges the ledger, solves, draws the noise once: a :class:`ModelRelease`, or for a series a list of them (:class:`ModelSeries`).
 
         Never repeated by itself: a second answer is a second charge. ``not_recorded=True`` releases without an account, and
-        the card says so. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
+        the card says so. ``series=(24, 1e-6)`` declares all rows in advance: they are charged whole before the first answer,
+        their ε's composed optimally at that δ; with ``series=(24, None)`` they add up. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
         the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
         if seed is not None and not not_private:
@@ -167,6 +171,7 @@ class ModelPlan:
                 dataset=dataset,
                 part=part,
                 part_moves=part_moves,
+                series=series,
                 planned=planned,
                 not_recorded=not_recorded,
                 not_private=not_private,
@@ -180,7 +185,7 @@ class ModelPlan:
             released = [self._released(*found) for found in documents]
             for one in released:
                 one.warnings = heard.warnings
-            return released[0] if len(released) == 1 else released
+            return released[0] if len(released) == 1 else ModelSeries(released)
 
     def _released(self, card, card_text, decision, report, report_text):
         card = Card(self._speaker.say(card_text), json.loads(card))
@@ -207,8 +212,7 @@ class ModelReport(Document):
     def _html(self):
         facts = [("optimum without noise", self.optimum), ("objective with privacy", self.objective)]
         facts.append(("infeasible at most", self.data.get("certified")))
-        answer = [_html.line("answer before noise"), _html.pairs(self.data["answer"])]
-        return [_html.pairs(facts), *answer]
+        return [_html.pairs(facts), _html.line("answer before noise"), _html.pairs(self.data["answer"])]
 
     @property
     def optimum(self):
@@ -254,6 +258,51 @@ class ModelRelease:
     def _repr_html_(self):
         """The card alone: the decision and the report are private, and shown only where they are asked for."""
         return self.card._repr_html_()
+
+
+class ModelSeries(list):
+    """The releases of a series, one for each row. What it shows is public: the answers on the cards."""
+
+    @property
+    def cards(self):
+        """The public cards."""
+        return [released.card for released in self]
+
+    def to_frame(self):
+        """The answers as a pandas DataFrame with a row for each release, counted from 1. Public."""
+        import pandas as pd
+
+        return pd.DataFrame([released.answer for released in self], index=pd.RangeIndex(1, len(self) + 1, name="row"))
+
+    def plot(self):
+        """The answers as a figure, with bars as long as 95% of the noise is: SVG, shown by itself in a notebook. Public."""
+        names = [number["name"] for number in self[0].card["answer"]]
+        lines = []
+        for position in range(len(names)):
+            answers = [card["answer"][position]["value"] for card in self.cards]
+            lines.append(Line(list(range(1, len(self) + 1)), answers, _noise_halves(self.cards)))
+        title = "released answers" if lines[0].half is None else "released answers, bars: 95% of the noise"
+        return figure(title, "row", names[0] if len(names) == 1 else "", lines, logarithmic=False)
+
+    def _repr_html_(self):
+        columns = [("row", "row"), *((name, name) for name in self[0].answer.index)]
+        rows = [{"row": row, **released.answer} for row, released in enumerate(self, start=1)]
+        parts = [self.plot().svg, _html.table(rows, columns), _html.line(self.cards[0]["privacy"] + ", for each row")]
+        return _html.page(f"Cards of {len(self)} releases", False, *parts)
+
+    def __repr__(self):
+        return f"{self.to_frame()}\n{self.cards[0]['privacy']}, for each row"
+
+
+# Quantiles of the noise at 95%, in units of its scale.
+_QUANTILES = {"Laplace": math.log(20.0), "Gaussian (analytic)": 1.96, "Gaussian (classic)": 1.96}
+
+
+def _noise_halves(cards):
+    """Half the length of an interval with 95% of the noise, for each card; None where its law is another."""
+    if any(card["mechanism"] not in _QUANTILES or card["shape"] is not None for card in cards):
+        return None
+    return [_QUANTILES[card["mechanism"]] * card["scale"] for card in cards]
 
 
 def _series(pairs, name):

@@ -1,5 +1,6 @@
 """Ready-made models: the numbers of independent solutions, and no private number in a plan."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,6 +10,7 @@ pd = pytest.importorskip("pandas")
 
 import conveil
 from conveil import InputError, _toml, models
+from conveil._model_plan import _noise_halves
 
 RNG = np.random.default_rng(11)
 ONE_MW = {"kind": "one-entry", "alpha": 1.0}
@@ -100,6 +102,25 @@ def test_demands_without_buses_and_costs_without_a_sensitivity_are_refused():
     plan = models.opf("5_pjm", np.ones(3), epsilon=1.0, adjacency=ONE_MW, bounds=0.3, price=500)
     with pytest.raises(InputError, match="which bus"):
         plan.solve()
+
+
+def test_a_declared_series_is_one_charge_and_shows_its_cards(tmp_path):
+    day = pd.DataFrame({1: [104.0, 96.0, 101.0], 2: [99.5, 95.0, 93.0]})
+    plan = models.opf("24_ieee_rts", day, epsilon=0.1, adjacency=ONE_MW, bounds=0.3, price=200)
+    ledger = conveil.Ledger(tmp_path / "budget.sqlite")
+    ledger.create_budget("day", epsilon=0.3, delta=1e-6, plan=plan)
+    released = plan.release(ledger=ledger, dataset="day", series=(3, 1e-6))
+    assert [card["ledger"]["series"] for card in released.cards] == [{"release": row, "of": 3} for row in (1, 2, 3)]
+    assert len(ledger.to_frame()) == 1
+    answers = released.to_frame()
+    assert list(answers.index) == [1, 2, 3] and answers.iloc[1, 0] == released[1].answer.iloc[0]
+    page = released._repr_html_()
+    assert "(public)" in page and "<svg" in page and f"{answers.iloc[2, 0]:.8g}" in page
+    # Bars of the figure: 95% of Laplace noise is within ln 20 of its scales.
+    [half] = {round(half, 6) for half in _noise_halves(released.cards)}
+    assert half == pytest.approx(math.log(20) * plan.guarantee.scale)
+    with pytest.raises(InputError):
+        plan.release(ledger=ledger, dataset="day", series=(2, 1e-6))
 
 
 def test_a_pandapower_net_has_the_optimum_of_pandapower():
