@@ -9,7 +9,7 @@ use std::process::Command;
 /// What the build and the tests need, beside the package itself.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// The oldest CVXPY, with what the bridge's tests need.
+/// The oldest CVXPY and pandapower, with what the tests of the bridge and of the models need.
 const OLDEST: &str = "python/requirements-oldest.txt";
 
 /// What shows that an installed package works.
@@ -116,7 +116,7 @@ pub fn test(root: &Path) -> Result<(), String> {
     test_oldest(root, &wheel)
 }
 
-/// The tests of the bridge with the oldest CVXPY, on the wheel.
+/// The tests of the bridge with the oldest CVXPY, and of the models with pandapower, on the wheel.
 fn test_oldest(root: &Path, wheel: &str) -> Result<(), String> {
     let environment = environment_with(root, "python-oldest", OLDEST)?;
     environment.install(root, &["--no-deps", "--force-reinstall", wheel])?;
@@ -127,6 +127,7 @@ fn test_oldest(root: &Path, wheel: &str) -> Result<(), String> {
         "python/tests/test_bridge_rules.py",
         "python/tests/test_bridge_by_hand.py",
         "python/tests/test_bridge_public.py",
+        "python/tests/test_models.py",
     ];
     run(&mut environment.module(root, &tests)?)
 }
