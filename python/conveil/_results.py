@@ -186,18 +186,31 @@ class Table(Document):
         return pd.DataFrame(self.data["rows"])
 
 
+_COMPARED = {
+    "strategy": "strategy",
+    "loss_percent": "loss in %",
+    "sampled_loss_percent": "loss, drawn",
+    "infeasible_percent": "infeasible in %",
+    "sampled_infeasible_percent": "infeasible, drawn",
+    "status": "",
+}
+"""The columns of a comparison that a notebook shows."""
+
+
 class Comparison(Table):
     """All strategies on the same noise. Private, unless it is about nominal data."""
 
     title = "Comparison of strategies"
 
     def _html(self):
-        columns = [("loss_percent", "loss in %"), ("sampled_loss_percent", "loss, drawn")]
-        columns += [("infeasible_percent", "infeasible in %"), ("sampled_infeasible_percent", "infeasible, drawn")]
-        rows = [
-            {**row, **{key: _html.percent(row.get(key)) for key, _ in columns}} for row in self.data.get("rows", [])
-        ]
-        columns = [("strategy", "strategy"), *columns, ("status", "")]
+        rows = self.data.get("rows", [])
+        keys = list(rows[0]) if rows else []
+        # A classifier compares accuracies: what has no title here is titled by its key.
+        shown = [key for key in keys if "loss_percent" not in keys or key in _COMPARED]
+        shown.sort(key=lambda key: key == "status")
+        columns = [(key, _COMPARED.get(key, key.replace("_", " "))) for key in shown]
+        percents = [key for key in shown if key.endswith("_percent")]
+        rows = [{**row, **{key: _html.percent(row.get(key)) for key in percents}} for row in rows]
         in_short = [line for line in self.text.splitlines() if line.startswith("in short: ")]
         return [*map(_html.line, [*in_short, *self.advice]), _html.table(rows, columns)]
 

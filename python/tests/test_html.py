@@ -107,3 +107,10 @@ def test_an_account_shows_what_is_left(plan, tmp_path):
     plan.release(ledger=ledger, dataset="d")
     page = well_formed(ledger.account("d")._repr_html_())
     assert "(public)" in page and page.index("a pure charge of ε = 2") < page.index("<details>")
+
+
+def test_a_comparison_of_classifiers_shows_accuracies():
+    X, y = [[20.0, 1.0], [90.0, 6.0]] * 50, ["ok", "fail"] * 50
+    comparison = conveil.svm(X, y, bounds=([0, 0], [120, 12]), classes=("ok", "fail"), epsilon=1.0).compare(draws=10)
+    page = well_formed(comparison._repr_html_())
+    assert "accuracy mean" in page and f"{comparison['rows'][0]['accuracy_before_noise']:.8g}" in page
