@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 
-from . import _core, _html
-from ._errors import InputError, kept
-from ._phrases import Heard, Speaker
-from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee
+from . import _html
+from ._errors import kept
+from ._phrases import Speaker
+from ._results import Card, Document
+from ._verbs import Verbs
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
 _ARGUMENTS = {
@@ -35,72 +36,34 @@ class _ModelSpeaker(Speaker):
         return super().say(text)
 
 
-class ModelPlan:
+class ModelPlan(Verbs):
     """What would be released and guaranteed. Public, until a verb reads the private numbers."""
 
     def __init__(self, spec: str, files: dict[str, str], private):
         self._private = private
-        self._speaker = _ModelSpeaker()
         self.spec = spec
         """The spec that the command line would read. Public."""
-        with self._speaker:
-            self._bench = _core.Bench(spec, files, "plan")
-            document, text = self._bench.check()
-        self._check = Check(self._speaker.say(text), json.loads(document))
-
-    @property
-    def guarantee(self):
-        """What is promised: final before any data is read."""
-        return Guarantee(self._speaker.say(self._check["text"]), self._check["guarantee"])
-
-    @property
-    def warnings(self):
-        """What a careful reader should know before anything is released."""
-        return [self._speaker.say(warning) for warning in self._check["warnings"]]
-
-    def check(self):
-        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
-        return self._check
+        self._open(spec, files, _ModelSpeaker())
 
     def solve(self, row=None):
         """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1."""
-        heard = self._heard()
-        with self._speaker:
-            document, text = self._bench.solve(self._private(), row, observer=heard)
-        return ModelReport(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
+        data, text, warnings = self._solve(self._private(), row)
+        return ModelReport(text, data).warned(warnings)
 
     def compare(self, row=None, draws=None, seed=None):
         """All strategies side by side on the same noise. Private."""
-        heard = self._heard()
-        with self._speaker:
-            document, text = self._bench.compare(self._private(), row, draws, seed, observer=heard)
-        return Comparison(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
+        comparison, warnings = self._compare(self._private(), row, draws, seed)
+        return comparison.warned(warnings)
 
     def explain(self, row=None):
         """What holds the program back, and how far ε, α and η can go. Private."""
-        heard = self._heard()
-        with self._speaker:
-            document, text = self._bench.explain(self._private(), row, observer=heard)
-        return Explanation(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
+        explanation, warnings = self._explain(self._private(), row)
+        return explanation.warned(warnings)
 
     def frontier(self, over="epsilon", values=None, row=None):
         """The loss against ``over``: "epsilon", "alpha" or "eta". Private."""
-        values = None if values is None else [float(value) for value in values]
-        heard = self._heard()
-        with self._speaker:
-            document, text = self._bench.frontier(self._private(), over, values, row, observer=heard)
-        return Frontier(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
-
-    def audit(self, pairs=None, seed=None):
-        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
-        with self._speaker:
-            document, text, error, _ = self._bench.audit(pairs=pairs, seed=seed)
-        return Audit(self._speaker.say(text), json.loads(document), error)
-
-    def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
-        """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
-        with self._speaker:
-            _core.ledger_init(ledger, dataset, float(epsilon), float(delta), basic=basic, bench=self._bench)
+        frontier, warnings = self._frontier(self._private(), over, values, row)
+        return frontier.warned(warnings)
 
     def release(
         self,
@@ -122,31 +85,23 @@ class ModelPlan:
         the card says so. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
         the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
-        if seed is not None and not not_private:
-            raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
-        account = getattr(ledger, "path", ledger)
-        carries = self._check["strategy"] == "program"
-        heard = self._heard()
-        with self._speaker:
-            documents = self._bench.release(
-                self._private(),
-                ledger=None if account is None else str(account),
-                dataset=dataset,
-                part=part,
-                part_moves=part_moves,
-                planned=planned,
-                not_recorded=not_recorded,
-                not_private=not_private,
-                seed=seed,
-                row=row,
-                decision=carries,
-                report=report,
-                observer=heard,
-            )
+        documents, warnings = self._release(
+            self._private(),
+            ledger=ledger,
+            dataset=dataset,
+            part=part,
+            part_moves=part_moves,
+            planned=planned,
+            not_recorded=not_recorded,
+            not_private=not_private,
+            seed=seed,
+            row=row,
+            report=report,
+        )
         with kept(documents):
             released = [self._released(*found) for found in documents]
             for one in released:
-                one.warnings = heard.warnings
+                one.warnings = warnings
             return released[0] if len(released) == 1 else released
 
     def _released(self, card, card_text, decision, report, report_text):
@@ -154,16 +109,6 @@ class ModelPlan:
         decision = None if decision is None else [(e["name"], e["value"]) for e in json.loads(decision)["decision"]]
         report = None if report is None else ModelReport(self._speaker.say(report_text), json.loads(report))
         return ModelRelease(card, decision, report)
-
-    def _heard(self):
-        """For the warnings of a call that reads private numbers."""
-        return Heard(self._speaker, self.warnings)
-
-    def _repr_html_(self):
-        return self.guarantee.warned(self.warnings)._repr_html_()
-
-    def __repr__(self):
-        return f"<conveil.ModelPlan: {str(self.guarantee).splitlines()[0]}>"
 
 
 class ModelReport(Document):

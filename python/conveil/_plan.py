@@ -14,9 +14,10 @@ import numpy as np
 from . import _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
-from ._phrases import Heard, Speaker
-from ._results import Audit, Card, Check, Comparison, Explanation, Frontier, Guarantee, Release, Report, Values
+from ._phrases import Speaker
+from ._results import Card, Release, Report, Values
 from ._rule import Rule
+from ._verbs import Verbs
 
 PROBLEM_FILE = "problem.json"
 THETA_FILE = "theta.csv"
@@ -154,11 +155,10 @@ def _known_keys(mapping, private, argument):
             raise InputError(f"{argument}= holds {name}, which is not among the private parameters")
 
 
-class Plan:
+class Plan(Verbs):
     """What would be released and guaranteed. Public, until a verb reads the private values."""
 
     def __init__(self, model, ask):
-        from . import _core
         from ._bridge import Conic
 
         if ask.adjacency.kind == "one-record" and len(model.numbers) != sum(e.count for e in model.entries):
@@ -167,13 +167,9 @@ class Plan:
             )
         self.model, self.ask = model, ask
         self._conic = Conic(model)
-        self._speaker = Speaker(self._conic.spoken(), self._conic.place)
+        speaker = Speaker(self._conic.spoken(), self._conic.place)
         started = perf_counter()
-        with self._speaker:
-            self._bench = _core.Bench(self._conic.spec_text(ask), {PROBLEM_FILE: self._conic.problem_json()}, "plan")
-            document, text = self._bench.check()
-        self._checked = json.loads(document)
-        self._check_text = self._speaker.say(text)
+        self._open(self._conic.spec_text(ask), {PROBLEM_FILE: self._conic.problem_json()}, speaker)
         self.seconds = {**model.seconds, "public solves": perf_counter() - started}
         """How long the bridge to CVXPY took, its comparison with CVXPY's data in it, and the engine's public solves."""
 
@@ -186,24 +182,14 @@ class Plan:
         return _without_values.restore, (type(self), _without_values.pickled(self.__dict__, self.private))
 
     @property
-    def guarantee(self):
-        """What is promised: final before any data is read."""
-        return Guarantee(self._speaker.say(self._checked["text"]), self._checked["guarantee"])
-
-    @property
     def warnings(self):
         """What a careful reader should know before anything is released."""
-        found = [self._speaker.say(w) for w in self._checked["warnings"]]
-        every = sum(e.count for e in self.model.entries)
+        found, every = super().warnings, sum(e.count for e in self.model.entries)
         if len(self.model.numbers) < every:
             found.append(
                 f"{every - len(self.model.numbers)} of {every} private numbers enter the problem nowhere: they are no data of it"
             )
         return found
-
-    def check(self):
-        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
-        return Check(self._check_text, self._checked)
 
     def solve(self, at=None, draws=1000):
         """The decision before noise, and what privacy costs. ``at="nominal"`` uses the public nominal values instead.
@@ -211,10 +197,8 @@ class Plan:
         Where parts of the objective are priced at the mean decision, the mean of the whole objective over ``draws`` of the
         noise is beside it, for at most 20 released numbers; ``draws=0`` leaves it out.
         """
-        theta, heard = self._theta(at), self._heard()
-        with self._speaker:
-            document, text = self._bench.solve(self._data(theta), observer=heard)
-        data = json.loads(document)
+        theta = self._theta(at)
+        data, said, warnings = self._solve(self._data(theta))
         model = self.model
         columns = self._conic.by_column(data["mean"])
         expected = None
@@ -226,7 +210,6 @@ class Plan:
         numbers = [value for _, value in data["answer"]]
         items = model.query.items
         answer = items[0].shaped(numbers) if len(items) == 1 else {i.name: i.shaped(numbers) for i in items}
-        said = self._speaker.say(text)
         if outside:
             said += f"\n{_LEFT_OUT}: with them the optimum is {optimum:.6f} and the objective {objective:.6f}"
         if expected is not None:
@@ -242,69 +225,30 @@ class Plan:
             expected_objective=expected,
             draws=draws if expected is not None else None,
         )
-        return report.warned(heard.warnings)
+        return report.warned(warnings)
 
     def rule(self, at=None):
         """The linear rule x(ζ) = x̄ + Xζ by which the decisions follow the noise. Private, unless at nominal values."""
         theta = self._theta(at)
-        with self._speaker:
-            document, _ = self._bench.solve(self._data(theta))
-        return self._rule(theta, self._conic.by_column(json.loads(document)["mean"]))
+        data, _, _ = self._solve(self._data(theta))
+        return self._rule(theta, self._conic.by_column(data["mean"]))
 
     def compare(self, at=None, draws=None, seed=None):
         """All strategies side by side on the same noise."""
-        theta, heard = self._theta(at), self._heard()
-        with self._speaker:
-            document, text = self._bench.compare(self._data(theta), draws=draws, seed=seed, observer=heard)
-        data = json.loads(document)
-        data["advice"] = [self._speaker.say(a) for a in data.get("advice", [])]
-        for row in data["rows"]:
-            row["status"] = self._speaker.say(row["status"])
-        said = self._speaker.say(text)
-        if self._restate(data, theta):
-            said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
-        return Comparison(said, data, at is None).warned(heard.warnings)
+        theta = self._theta(at)
+        comparison, warnings = self._compare(self._data(theta), None, draws, seed, at is None)
+        return self._restated(comparison, theta).warned(warnings)
 
     def explain(self, at=None):
         """What holds the program back, and how far ε, α and η can go."""
-        theta, heard = self._theta(at), self._heard()
-        with self._speaker:
-            document, text = self._bench.explain(self._data(theta), observer=heard)
-        explanation = Explanation(self._speaker.say(text), json.loads(document), at is None)
-        return explanation.warned(heard.warnings)
+        explanation, warnings = self._explain(self._data(self._theta(at)), None, at is None)
+        return explanation.warned(warnings)
 
     def frontier(self, over="epsilon", values=None, at=None):
         """The loss against ``over``: "epsilon", "alpha" or "eta"."""
-        if over not in ("epsilon", "alpha", "eta"):
-            raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
-        theta, heard = self._theta(at), self._heard()
-        values = None if values is None else [float(v) for v in values]
-        with self._speaker:
-            document, text = self._bench.frontier(self._data(theta), over, values, observer=heard)
-        data, said = json.loads(document), self._speaker.say(text)
-        if self._restate(data, theta):
-            said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
-        return Frontier(said, data, at is None).warned(heard.warnings)
-
-    def audit(self, pairs=None, seed=None):
-        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed."""
-        with self._speaker:
-            document, text, error, _ = self._bench.audit(pairs=pairs, seed=seed)
-        return Audit(self._speaker.say(text), json.loads(document), error)
-
-    def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
-        """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
-        from . import _core
-
-        with self._speaker:
-            _core.ledger_init(
-                str(getattr(ledger, "path", ledger)),
-                dataset,
-                float(epsilon),
-                float(delta),
-                basic=basic,
-                bench=self._bench,
-            )
+        theta = self._theta(at)
+        frontier, warnings = self._frontier(self._data(theta), over, values, None, at is None)
+        return self._restated(frontier, theta).warned(warnings)
 
     def release(
         self,
@@ -323,24 +267,18 @@ class Plan:
         ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
         ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
-        if seed is not None and not not_private:
-            raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
-        account, heard = getattr(ledger, "path", ledger), self._heard()
-        with self._speaker:
-            documents = self._bench.release(
-                self._data(self._theta(None)),
-                ledger=None if account is None else str(account),
-                dataset=dataset,
-                part=part,
-                part_moves=part_moves,
-                planned=planned,
-                not_recorded=not_recorded,
-                not_private=not_private,
-                seed=seed,
-                decision=self.ask.strategy == "program",
-                report=True,
-                observer=heard,
-            )
+        documents, warnings = self._release(
+            self._data(self._theta(None)),
+            ledger=ledger,
+            dataset=dataset,
+            part=part,
+            part_moves=part_moves,
+            planned=planned,
+            not_recorded=not_recorded,
+            not_private=not_private,
+            seed=seed,
+            report=True,
+        )
         with kept(documents):
             ((card, card_text, decision, report, report_text),) = documents
             decided = None
@@ -349,11 +287,7 @@ class Plan:
                 decided = Values(self.model, self._conic.by_column(pairs))
             said = None if report_text is None else self._speaker.say(report_text)
             card = Card(self._speaker.say(card_text), json.loads(card))
-            return Release(self.model, card, decided, said, heard.warnings)
-
-    def _heard(self):
-        """For the warnings of a call that reads private values."""
-        return Heard(self._speaker, self.warnings)
+            return Release(self.model, card, decided, said, warnings)
 
     def _theta(self, at):
         """The private numbers: of the parameters as they are now, or the nominal ones."""
@@ -414,11 +348,11 @@ class Plan:
         """
         return self.model.sign * (self.model.constant(self.model.clipped(theta)) - self.model.form.d)
 
-    def _restate(self, data, theta):
-        """Percentages of the user's own optimum, where the engine's leaves something out; says whether it does."""
-        outside = self._outside(theta)
+    def _restated(self, table, theta):
+        """The same table with percentages of the user's own optimum, where the engine's leaves something out."""
+        outside, data = self._outside(theta), table.data
         if not outside:
-            return False
+            return table
         data["optimum"] += outside
         size = abs(data["optimum"])
         for row in data["rows"]:
@@ -427,10 +361,5 @@ class Plan:
             for kind in ("loss", "sampled_loss"):
                 if row.get(kind) is not None:
                     row[f"{kind}_percent"] = 100.0 * row[kind] / size if size else None
-        return True
-
-    def _repr_html_(self):
-        return self.guarantee.warned(self.warnings)._repr_html_()
-
-    def __repr__(self):
-        return f"<conveil.Plan: {self._speaker.say(self._checked['text']).splitlines()[0]}>"
+        table.text += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
+        return table
