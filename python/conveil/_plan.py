@@ -21,8 +21,6 @@ from ._verbs import Verbs
 
 PROBLEM_FILE = "problem.json"
 THETA_FILE = "theta.csv"
-MOST_NOISES = 20
-"""Released numbers up to which `solve` finds the rule for the mean objective: it takes a solve for each."""
 _LEFT_OUT = "the numbers above leave out terms of the objective that no decision changes"
 
 
@@ -195,16 +193,15 @@ class Plan(Verbs):
         """The decision before noise, and what privacy costs. ``at="nominal"`` uses the public nominal values instead.
 
         Where parts of the objective are priced at the mean decision, the mean of the whole objective over ``draws`` of the
-        noise is beside it, for at most 20 released numbers; ``draws=0`` leaves it out.
+        noise is beside it; ``draws=0`` leaves it out.
         """
         theta = self._theta(at)
         data, said, warnings = self._solve(self._data(theta))
         model = self.model
         columns = self._conic.by_column(data["mean"])
         expected = None
-        noises = sum(item.count for item in model.query.items)
-        if model.at_the_mean and self.ask.strategy == "program" and draws and noises <= MOST_NOISES:
-            expected = self._expected(self._rule(theta, columns), model.clipped(theta), draws)
+        if model.at_the_mean and self.ask.strategy == "program" and draws:
+            expected = self._expected(self._rule(theta), model.clipped(theta), draws)
         outside = self._outside(theta)
         optimum, objective = data["optimum"] + outside, data["objective"] + outside
         numbers = [value for _, value in data["answer"]]
@@ -229,9 +226,7 @@ class Plan(Verbs):
 
     def rule(self, at=None):
         """The linear rule x(ζ) = x̄ + Xζ by which the decisions follow the noise. Private, unless at nominal values."""
-        theta = self._theta(at)
-        data, _, _ = self._solve(self._data(theta))
-        return self._rule(theta, self._conic.by_column(data["mean"]))
+        return self._rule(self._theta(at))
 
     def compare(self, at=None, draws=None, seed=None):
         """All strategies side by side on the same noise."""
@@ -318,19 +313,9 @@ class Plan(Verbs):
     def _data(self, theta):
         return {THETA_FILE: self._conic.theta_csv(theta)}
 
-    def _rule(self, theta, mean):
-        """Found from decisions of seeded runs, which charge nothing: as many as there are noises, and two to check."""
-        count = sum(item.count for item in self.model.query.items)
-        decisions, noises = [], []
-        for seed in range(1, count + 3):
-            with self._speaker:
-                ((_, _, decision, _, _),) = self._bench.release(
-                    self._data(theta), not_private=True, seed=seed, decision=True
-                )
-            data = json.loads(decision)
-            decisions.append(self._conic.by_column([(e["name"], e["value"]) for e in data["decision"]]))
-            noises.append(data["noise"])
-        return Rule.through(np.array(noises), np.array(decisions), mean, self._checked["guarantee"])
+    def _rule(self, theta):
+        decided, _, _ = self._heard_from(self._bench.rule, self._data(theta))
+        return Rule.of(decided, self._conic.by_column)
 
     def _expected(self, rule, theta, draws):
         """The mean of the user's objective over the noise; None where CVXPY has no value for it (some atoms have none)."""

@@ -4,6 +4,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use conveil::ask::{NoiseShape, Query, Request};
 use conveil::curator::CuratorReport;
@@ -105,6 +106,9 @@ impl dyn Stated {
 pub trait Model: fmt::Debug + Send + Sync {
     /// As the engine sees it.
     fn map(&self) -> &dyn DataMap;
+
+    /// The same map, for a plan that is kept.
+    fn shared(&self) -> Arc<dyn DataMap>;
 
     /// How messages call the problem: its file, its network.
     fn name(&self) -> &str;

@@ -9,7 +9,6 @@ use crate::noise::LatticeLaw;
 use crate::program::{DataMap, Program};
 use crate::proof::{Precision, interior};
 use crate::solve::{self, Infeasibility, Outcome, Solution};
-use std::sync::Arc;
 
 /// Below this share of what costs and limits make of each other, what neighbours move is hard to solve to on some data,
 /// and the plan warns. So it does where public data needed more than twice the usual tolerance.
@@ -152,7 +151,7 @@ impl<'m> Skeleton<'m> {
         let (Some(deviation), Some(posed_by_user)) = (deviation, &self.posed_by_user) else {
             return Ok(released);
         };
-        let plain = ReleasedMap::new(Arc::new(self.original), posed_by_user.clone(), ask, noise)?
+        let plain = ReleasedMap::new(self.original.clone(), posed_by_user.clone(), ask, noise)?
             .proving(Precision::of_any_value());
         Ok(released.deviating(deviation.clone(), plain))
     }
