@@ -79,7 +79,7 @@ pub fn frontier(
     let counted = within::counted(&shared, &stated, universe.as_ref())?;
     let program = counted.at(theta)?;
     let objective_constant = counted.objective_constant(&counted.clipped(theta)?);
-    let optimum = solve::solve_checked(&program, &ask.settings)?.objective + objective_constant;
+    let optimum = solve::optimum(&program, &ask.settings)?.objective + objective_constant;
     let vary = |value: f64| -> Result<Ask> {
         let ask = ask.clone();
         Ok(match axis {
