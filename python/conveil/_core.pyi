@@ -51,6 +51,9 @@ class Bench:
     def solve(
         self, data: Mapping[str, str], row: int | None = None, observer: Observer | None = None
     ) -> _Document: ...
+    def rule(
+        self, data: Mapping[str, str], row: int | None = None, observer: Observer | None = None
+    ) -> _Document: ...
     def compare(
         self,
         data: Mapping[str, str],

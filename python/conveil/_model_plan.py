@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import math
 
-from . import _cells, _core, _html, _many
-from ._errors import InputError, kept
+from . import _cells, _html
+from ._errors import kept
 from ._figure import Line, figure
 from ._phrases import Speaker
-from ._progress import Watched
-from ._results import Audit, Card, Check, Comparison, Document, Explanation, Frontier, Guarantee, Movement
+from ._results import Card, Document
+from ._verbs import Verbs
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
 _ARGUMENTS = {
@@ -38,104 +38,41 @@ class _ModelSpeaker(Speaker):
         return super().say(text)
 
 
-class ModelPlan:
+class ModelPlan(Verbs):
     """What would be released and guaranteed. Public, until a verb reads the private numbers."""
 
     def __init__(self, spec: str, files: dict[str, str], private):
         self._private = private
-        self._speaker = _ModelSpeaker()
         self.spec = spec
         """The spec that the command line would read. Public."""
-        with self._speaker, Watched(self._speaker) as heard:
-            self._bench = _core.Bench(spec, files, "plan")
-            document, text = self._bench.check(observer=heard)
-        self._check = Check(self._speaker.say(text), json.loads(document))
-
-    @property
-    def guarantee(self):
-        """What is promised: final before any data is read."""
-        return Guarantee(self._speaker.say(self._check["text"]), self._check["guarantee"])
-
-    @property
-    def warnings(self):
-        """What a careful reader should know before anything is released."""
-        return [self._speaker.say(warning) for warning in self._check["warnings"]]
-
-    def check(self):
-        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
-        return self._check
+        self._open(spec, files, _ModelSpeaker())
 
     def solve(self, row=None):
         """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1."""
-        heard = self._heard()
-        with self._speaker, heard:
-            document, text = self._bench.solve(self._private(), row, observer=heard)
-        return ModelReport(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
+        data, text, warnings = self._solve(self._private(), row)
+        return ModelReport(text, data).warned(warnings)
 
     def compare(self, row=None, draws=None, seed=None):
         """All strategies side by side on the same noise. Private."""
-        heard = self._heard()
-        with self._speaker, heard:
-            document, text = self._bench.compare(self._private(), row, draws, seed, observer=heard)
-        return Comparison(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
+        comparison, warnings = self._compare(self._private(), row, draws, seed)
+        return comparison.warned(warnings)
 
     def explain(self, row=None):
         """What holds the program back, and how far ε, α and η can go. Private."""
-        heard = self._heard()
-        with self._speaker, heard:
-            document, text = self._bench.explain(self._private(), row, observer=heard)
-        return Explanation(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
+        explanation, warnings = self._explain(self._private(), row)
+        return explanation.warned(warnings)
 
-    def frontier(
-        self, over="epsilon", values=None, row=None, *, executor=None, keep=None, allow_private=False
-    ):
+    def frontier(self, over="epsilon", values=None, row=None, *, executor=None, keep=None, allow_private=False):
         """The loss against ``over``: "epsilon", "alpha" or "eta". Private.
 
         ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
         private folder for finished cells, from which a broken run goes on. The private numbers reach the executor only with
         ``allow_private=True``.
         """
-        values = None if values is None else [float(value) for value in values]
-        data, heard = self._private(), self._heard()
+        data = self._private()
         _cells.require_public(executor, allow_private, self._speaker.say(", ".join(data)))
-        with self._speaker, heard:
-            document, text = _many.frontier(
-                self._bench, data, over, values, row, executor=executor, keep=keep, observer=heard
-            )
-        return Frontier(self._speaker.say(text), json.loads(document)).warned(heard.warnings)
-
-    def sensitivity(self, pairs=None, seed=None, *, executor=None, keep=None, allow_private=False):
-        """How far neighbouring datasets between the public bounds move the answer, beside the sensitivity in use.
-
-        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
-        for finished cells, from which a broken run goes on. No private number is used, with or without ``allow_private``.
-        """
-        with self._speaker, Watched(self._speaker) as heard:
-            document, text, error = _many.sensitivity(
-                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=heard
-            )
-        return Movement(self._speaker.say(text), json.loads(document), error)
-
-    def audit(self, pairs=None, seed=None, *, draws=None, executor=None, keep=None, allow_private=False):
-        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed.
-
-        With ``draws``, so many answers are drawn from each side of the worst pair as a release would draw them, and bound ε
-        from below; a false alarm has probability 1e-6 in the whole audit, as one pair is drawn for.
-
-        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
-        for finished cells, from which a broken run goes on. Answers are always drawn here. No private number is used, with or
-        without ``allow_private``.
-        """
-        with self._speaker, Watched(self._speaker) as heard:
-            document, text, error = _many.audit(
-                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=heard
-            )
-        return Audit(self._speaker.say(text), json.loads(document), error)
-
-    def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
-        """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
-        with self._speaker:
-            _core.ledger_init(ledger, dataset, float(epsilon), float(delta), basic=basic, bench=self._bench)
+        frontier, warnings = self._frontier(data, over, values, row, executor=executor, keep=keep)
+        return frontier.warned(warnings)
 
     def release(
         self,
@@ -159,32 +96,24 @@ class ModelPlan:
         their ε's composed optimally at that δ; with ``series=(24, None)`` they add up. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
         the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
-        if seed is not None and not not_private:
-            raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
-        account = getattr(ledger, "path", ledger)
-        carries = self._check["strategy"] == "program"
-        heard = self._heard()
-        with self._speaker, heard:
-            documents = self._bench.release(
-                self._private(),
-                ledger=None if account is None else str(account),
-                dataset=dataset,
-                part=part,
-                part_moves=part_moves,
-                series=series,
-                planned=planned,
-                not_recorded=not_recorded,
-                not_private=not_private,
-                seed=seed,
-                row=row,
-                decision=carries,
-                report=report,
-                observer=heard,
-            )
+        documents, warnings = self._release(
+            self._private(),
+            ledger=ledger,
+            dataset=dataset,
+            part=part,
+            part_moves=part_moves,
+            series=series,
+            planned=planned,
+            not_recorded=not_recorded,
+            not_private=not_private,
+            seed=seed,
+            row=row,
+            report=report,
+        )
         with kept(documents):
             released = [self._released(*found) for found in documents]
             for one in released:
-                one.warnings = heard.warnings
+                one.warnings = warnings
             return released[0] if len(released) == 1 else ModelSeries(released)
 
     def _released(self, card, card_text, decision, report, report_text):
@@ -192,16 +121,6 @@ class ModelPlan:
         decision = None if decision is None else [(e["name"], e["value"]) for e in json.loads(decision)["decision"]]
         report = None if report is None else ModelReport(self._speaker.say(report_text), json.loads(report))
         return ModelRelease(card, decision, report)
-
-    def _heard(self):
-        """For the warnings of a call that reads private numbers."""
-        return Watched(self._speaker, self.warnings)
-
-    def _repr_html_(self):
-        return self.guarantee.warned(self.warnings)._repr_html_()
-
-    def __repr__(self):
-        return f"<conveil.ModelPlan: {str(self.guarantee).splitlines()[0]}>"
 
 
 class ModelReport(Document):

@@ -7,6 +7,11 @@ from top to bottom; `SPEC_WORDS` is what must be left in no text, and a test hol
 
 import re
 
+
+def _adjacency(found):
+    return f"adjacency=conveil.{found.group(1).replace('-', '_')}({found.group(2)})"
+
+
 _TABLE = [
     # What a spec asks for, as an argument.
     (r'`?strategy = "?(output|projected|program)"?`? in \[feasibility\]', r'`strategy="\1"`'),
@@ -108,6 +113,22 @@ _TABLE = [
     (r"declare the sensitivity itself: value = \S+", "declare the sensitivity itself: conveil.declared(value, reason)"),
     (r"objective: cost, the cost being what the program minimises\n", ""),
     (r"theta\.csv(?::\d+(?::\d+)?)?:?", "the private values"),
+    (
+        r"public bounds on that variable, as wide as you like; slack variables of a loss are bounded by their cost under row-by-row methods",
+        "public bounds on that variable, as wide as you like; for a variable that CVXPY introduces, bounds on what is in its expression, or another formulation of it",
+    ),
+    # The ledger's way to name neighbours.
+    (r"; --spec \S+ takes them from its spec", "; plan= takes them from a plan"),
+    (r"--spec \S+ takes it from the spec of a release(; by flags, .*? must be as on its card)?", "plan= takes it from a plan"),
+    (r"(`plan\.create_budget\(ledger, dataset, epsilon\)`)(?: --[a-z-]+(?: '[^']*'| [^-\s`]+)?)+`?", r"\1"),
+    (r"`conveil ledger show[^`]*`", "`ledger.account(dataset)`"),
+    (r"a file that `conveil audit [^`]*` has written", "what an audit has found"),
+    (r'`?on = "released"`?', "a sensitivity of the released map"),
+    (r'adjacency = \{ kind = "one-record" \}', "adjacency=conveil.one_record(…)"),
+    (r'adjacency = \{ kind = "(one-entry|l1|l2)", alpha = (\S+) \}', _adjacency),
+    # What is left: keys that are arguments, and flags.
+    (r'\b([a-z_]+) = (?=["{\[])', r"\1="),
+    (r"(?<![\w-])--([a-z][a-z-]+)(?: [A-Z]+\b)?", lambda m: m.group(1).replace("-", "_") + "="),
     (r"\bthe spec's own\b", "the plan's own"),
     (r"\bin the spec\b|\bin a spec\b", "in the plan"),
     (r"\b(?:the|a|this) spec\b", "the plan"),
@@ -123,6 +144,7 @@ _COMPILED = [(re.compile(pattern), said) for pattern, said in _TABLE]
 
 SPEC_WORDS = re.compile(
     r"\[\[?(?:problem|private|query|privacy|feasibility|risk|lattice|solver|study|ledger)[\w.]*\]\]?"
+    r"|\b[a-z_]+ = [\"{\[]|\bTOML\b"
     r"|\b(?:by|stage|strategy|release|split|shape|in|file|dataset|planned) = |`conveil [a-z]|--[a-z][a-z-]+|\bspec\b|\.toml|problem\.json|theta\.csv|Builder::"
 )
 """What no text for a user of Python contains."""

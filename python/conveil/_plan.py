@@ -11,18 +11,16 @@ from time import perf_counter
 
 import numpy as np
 
-from . import _cells, _many, _without_values
+from . import _cells, _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
 from ._phrases import Speaker
-from ._progress import Watched
-from ._results import Audit, Card, Check, Comparison, Explanation, Frontier, Guarantee, Movement, Release, Report, Values
+from ._results import Card, Release, Report, Values
 from ._rule import Rule
+from ._verbs import Verbs
 
 PROBLEM_FILE = "problem.json"
 THETA_FILE = "theta.csv"
-MOST_NOISES = 20
-"""Released numbers up to which `solve` finds the rule for the mean objective: it takes a solve for each."""
 _LEFT_OUT = "the numbers above leave out terms of the objective that no decision changes"
 
 
@@ -157,11 +155,10 @@ def _known_keys(mapping, private, argument):
             raise InputError(f"{argument}= holds {name}, which is not among the private parameters")
 
 
-class Plan:
+class Plan(Verbs):
     """What would be released and guaranteed. Public, until a verb reads the private values."""
 
     def __init__(self, model, ask):
-        from . import _core
         from ._bridge import Conic
 
         if ask.adjacency.kind == "one-record" and len(model.numbers) != sum(e.count for e in model.entries):
@@ -170,13 +167,9 @@ class Plan:
             )
         self.model, self.ask = model, ask
         self._conic = Conic(model)
-        self._speaker = Speaker(self._conic.spoken(), self._conic.place)
+        speaker = Speaker(self._conic.spoken(), self._conic.place)
         started = perf_counter()
-        with self._speaker, Watched(self._speaker) as heard:
-            self._bench = _core.Bench(self._conic.spec_text(ask), {PROBLEM_FILE: self._conic.problem_json()}, "plan")
-            document, text = self._bench.check(observer=heard)
-        self._checked = json.loads(document)
-        self._check_text = self._speaker.say(text)
+        self._open(self._conic.spec_text(ask), {PROBLEM_FILE: self._conic.problem_json()}, speaker)
         self.seconds = {**model.seconds, "public solves": perf_counter() - started}
         """How long the bridge to CVXPY took, its comparison with CVXPY's data in it, and the engine's public solves."""
 
@@ -189,47 +182,33 @@ class Plan:
         return _without_values.restore, (type(self), _without_values.pickled(self.__dict__, self.private))
 
     @property
-    def guarantee(self):
-        """What is promised: final before any data is read."""
-        return Guarantee(self._speaker.say(self._checked["text"]), self._checked["guarantee"])
-
-    @property
     def warnings(self):
         """What a careful reader should know before anything is released."""
-        found = [self._speaker.say(w) for w in self._checked["warnings"]]
-        every = sum(e.count for e in self.model.entries)
+        found, every = super().warnings, sum(e.count for e in self.model.entries)
         if len(self.model.numbers) < every:
             found.append(
                 f"{every - len(self.model.numbers)} of {every} private numbers enter the problem nowhere: they are no data of it"
             )
         return found
 
-    def check(self):
-        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
-        return Check(self._check_text, self._checked)
-
     def solve(self, at=None, draws=1000):
         """The decision before noise, and what privacy costs. ``at="nominal"`` uses the public nominal values instead.
 
         Where parts of the objective are priced at the mean decision, the mean of the whole objective over ``draws`` of the
-        noise is beside it, for at most 20 released numbers; ``draws=0`` leaves it out.
+        noise is beside it; ``draws=0`` leaves it out.
         """
-        theta, heard = self._theta(at), self._heard()
-        with self._speaker, heard:
-            document, text = self._bench.solve(self._data(theta), observer=heard)
-        data = json.loads(document)
+        theta = self._theta(at)
+        data, said, warnings = self._solve(self._data(theta))
         model = self.model
         columns = self._conic.by_column(data["mean"])
         expected = None
-        noises = sum(item.count for item in model.query.items)
-        if model.at_the_mean and self.ask.strategy == "program" and draws and noises <= MOST_NOISES:
-            expected = self._expected(self._rule(theta, columns), model.clipped(theta), draws)
+        if model.at_the_mean and self.ask.strategy == "program" and draws:
+            expected = self._expected(self._rule(theta), model.clipped(theta), draws)
         outside = self._outside(theta)
         optimum, objective = data["optimum"] + outside, data["objective"] + outside
         numbers = [value for _, value in data["answer"]]
         items = model.query.items
         answer = items[0].shaped(numbers) if len(items) == 1 else {i.name: i.shaped(numbers) for i in items}
-        said = self._speaker.say(text)
         if outside:
             said += f"\n{_LEFT_OUT}: with them the optimum is {optimum:.6f} and the objective {objective:.6f}"
         if expected is not None:
@@ -245,36 +224,22 @@ class Plan:
             expected_objective=expected,
             draws=draws if expected is not None else None,
         )
-        return report.warned(heard.warnings)
+        return report.warned(warnings)
 
     def rule(self, at=None):
         """The linear rule x(ζ) = x̄ + Xζ by which the decisions follow the noise. Private, unless at nominal values."""
-        theta = self._theta(at)
-        with self._speaker:
-            document, _ = self._bench.solve(self._data(theta))
-        return self._rule(theta, self._conic.by_column(json.loads(document)["mean"]))
+        return self._rule(self._theta(at))
 
     def compare(self, at=None, draws=None, seed=None):
         """All strategies side by side on the same noise."""
-        theta, heard = self._theta(at), self._heard()
-        with self._speaker, heard:
-            document, text = self._bench.compare(self._data(theta), draws=draws, seed=seed, observer=heard)
-        data = json.loads(document)
-        data["advice"] = [self._speaker.say(a) for a in data.get("advice", [])]
-        for row in data["rows"]:
-            row["status"] = self._speaker.say(row["status"])
-        said = self._speaker.say(text)
-        if self._restate(data, theta):
-            said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
-        return Comparison(said, data, at is None).warned(heard.warnings)
+        theta = self._theta(at)
+        comparison, warnings = self._compare(self._data(theta), None, draws, seed, at is None)
+        return self._restated(comparison, theta).warned(warnings)
 
     def explain(self, at=None):
         """What holds the program back, and how far ε, α and η can go."""
-        theta, heard = self._theta(at), self._heard()
-        with self._speaker, heard:
-            document, text = self._bench.explain(self._data(theta), observer=heard)
-        explanation = Explanation(self._speaker.say(text), json.loads(document), at is None)
-        return explanation.warned(heard.warnings)
+        explanation, warnings = self._explain(self._data(self._theta(at)), None, at is None)
+        return explanation.warned(warnings)
 
     def frontier(self, over="epsilon", values=None, at=None, *, executor=None, keep=None, allow_private=False):
         """The loss against ``over``: "epsilon", "alpha" or "eta".
@@ -283,63 +248,13 @@ class Plan:
         private folder for finished cells, from which a broken run goes on. The private values reach the executor only with
         ``allow_private=True``; ``at="nominal"`` needs none of them.
         """
-        if over not in ("epsilon", "alpha", "eta"):
-            raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
         if at is None:
             names = ", ".join(f"`{parameter.name()}`" for parameter in self.private)
             _cells.require_public(executor, allow_private, f"the values of {names}; at=\"nominal\" needs none")
-        theta, heard = self._theta(at), self._heard()
-        values = None if values is None else [float(v) for v in values]
-        with self._speaker, heard:
-            document, text = _many.frontier(
-                self._bench, self._data(theta), over, values, executor=executor, keep=keep, observer=heard
-            )
-        data, said = json.loads(document), self._speaker.say(text)
-        if self._restate(data, theta):
-            said += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
-        return Frontier(said, data, at is None).warned(heard.warnings)
-
-    def sensitivity(self, pairs=None, seed=None, *, executor=None, keep=None, allow_private=False):
-        """How far neighbouring datasets between the public bounds move the answer, beside the sensitivity in use.
-
-        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
-        for finished cells, from which a broken run goes on. No private value is used, with or without ``allow_private``.
-        """
-        with self._speaker, Watched(self._speaker) as heard:
-            document, text, error = _many.sensitivity(
-                self._bench, pairs=pairs, seed=seed, executor=executor, keep=keep, observer=heard
-            )
-        return Movement(self._speaker.say(text), json.loads(document), error)
-
-    def audit(self, pairs=None, seed=None, *, draws=None, executor=None, keep=None, allow_private=False):
-        """Looks for neighbouring datasets between the public bounds that the noise hides less well than claimed.
-
-        With ``draws``, so many answers are drawn from each side of the worst pair as a release would draw them, and bound ε
-        from below; a false alarm has probability 1e-6 in the whole audit, as one pair is drawn for.
-
-        ``executor``, a `concurrent.futures.Executor`, computes it in cells, with the same result; ``keep`` is a private folder
-        for finished cells, from which a broken run goes on. Answers are always drawn here. No private value is used, with or
-        without ``allow_private``.
-        """
-        with self._speaker, Watched(self._speaker) as heard:
-            document, text, error = _many.audit(
-                self._bench, pairs=pairs, seed=seed, draws=draws, executor=executor, keep=keep, observer=heard
-            )
-        return Audit(self._speaker.say(text), json.loads(document), error)
-
-    def create_budget(self, ledger, dataset, epsilon, delta=0.0, *, basic=False):
-        """Gives a dataset its budget in a ledger, between the neighbours of this plan; makes the file where there is none."""
-        from . import _core
-
-        with self._speaker:
-            _core.ledger_init(
-                str(getattr(ledger, "path", ledger)),
-                dataset,
-                float(epsilon),
-                float(delta),
-                basic=basic,
-                bench=self._bench,
-            )
+        theta = self._theta(at)
+        data = self._data(theta)
+        frontier, warnings = self._frontier(data, over, values, None, at is None, executor=executor, keep=keep)
+        return self._restated(frontier, theta).warned(warnings)
 
     def release(
         self,
@@ -358,24 +273,18 @@ class Plan:
         ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
         ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged.
         """
-        if seed is not None and not not_private:
-            raise InputError("seed= repeats the noise, which is for studies alone: say not_private=True with it")
-        account, heard = getattr(ledger, "path", ledger), self._heard()
-        with self._speaker, heard:
-            documents = self._bench.release(
-                self._data(self._theta(None)),
-                ledger=None if account is None else str(account),
-                dataset=dataset,
-                part=part,
-                part_moves=part_moves,
-                planned=planned,
-                not_recorded=not_recorded,
-                not_private=not_private,
-                seed=seed,
-                decision=self.ask.strategy == "program",
-                report=True,
-                observer=heard,
-            )
+        documents, warnings = self._release(
+            self._data(self._theta(None)),
+            ledger=ledger,
+            dataset=dataset,
+            part=part,
+            part_moves=part_moves,
+            planned=planned,
+            not_recorded=not_recorded,
+            not_private=not_private,
+            seed=seed,
+            report=True,
+        )
         with kept(documents):
             ((card, card_text, decision, report, report_text),) = documents
             decided = None
@@ -384,11 +293,7 @@ class Plan:
                 decided = Values(self.model, self._conic.by_column(pairs))
             said = None if report_text is None else self._speaker.say(report_text)
             card = Card(self._speaker.say(card_text), json.loads(card))
-            return Release(self.model, card, decided, said, heard.warnings)
-
-    def _heard(self):
-        """For the warnings of a call that reads private values."""
-        return Watched(self._speaker, self.warnings)
+            return Release(self.model, card, decided, said, warnings)
 
     def _theta(self, at):
         """The private numbers: of the parameters as they are now, or the nominal ones."""
@@ -419,21 +324,9 @@ class Plan:
     def _data(self, theta):
         return {THETA_FILE: self._conic.theta_csv(theta)}
 
-    def _rule(self, theta, mean):
-        """Found from decisions of seeded runs, which charge nothing: as many as there are noises, and two to check."""
-        count = sum(item.count for item in self.model.query.items)
-        decisions, noises = [], []
-        with self._speaker, Watched(self._speaker) as heard:
-            heard.begin("rule")
-            for seed in range(1, count + 3):
-                heard.progress(seed, count + 2)
-                ((_, _, decision, _, _),) = self._bench.release(
-                    self._data(theta), not_private=True, seed=seed, decision=True
-                )
-                data = json.loads(decision)
-                decisions.append(self._conic.by_column([(e["name"], e["value"]) for e in data["decision"]]))
-                noises.append(data["noise"])
-        return Rule.through(np.array(noises), np.array(decisions), mean, self._checked["guarantee"])
+    def _rule(self, theta):
+        decided, _, _ = self._heard_from(self._bench.rule, self._data(theta))
+        return Rule.of(decided, self._conic.by_column)
 
     def _expected(self, rule, theta, draws):
         """The mean of the user's objective over the noise; None where CVXPY has no value for it (some atoms have none)."""
@@ -451,11 +344,11 @@ class Plan:
         """
         return self.model.sign * (self.model.constant(self.model.clipped(theta)) - self.model.form.d)
 
-    def _restate(self, data, theta):
-        """Percentages of the user's own optimum, where the engine's leaves something out; says whether it does."""
-        outside = self._outside(theta)
+    def _restated(self, table, theta):
+        """The same table with percentages of the user's own optimum, where the engine's leaves something out."""
+        outside, data = self._outside(theta), table.data
         if not outside:
-            return False
+            return table
         data["optimum"] += outside
         size = abs(data["optimum"])
         for row in data["rows"]:
@@ -464,10 +357,5 @@ class Plan:
             for kind in ("loss", "sampled_loss"):
                 if row.get(kind) is not None:
                     row[f"{kind}_percent"] = 100.0 * row[kind] / size if size else None
-        return True
-
-    def _repr_html_(self):
-        return self.guarantee.warned(self.warnings)._repr_html_()
-
-    def __repr__(self):
-        return f"<conveil.Plan: {self._speaker.say(self._checked['text']).splitlines()[0]}>"
+        table.text += f"\n{_LEFT_OUT}; `to_frame()` has percentages of the whole optimum, {data['optimum']:.6f}"
+        return table

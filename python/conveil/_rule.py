@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._errors import SolverError
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -15,26 +13,21 @@ class Rule:
 
     mean: np.ndarray
     recourse: np.ndarray
-    mechanism: str
+    law: str
     scale: float
     bound: float | None = None
 
     @staticmethod
-    def through(noises, decisions, mean, guarantee):
-        """The rule through decisions and their noises; raises where no linear rule fits them.
-
-        `guarantee` is the engine's: it names the law of the noise.
-        """
-        moved = decisions - mean
-        recourse, *_ = np.linalg.lstsq(noises, moved, rcond=None)
-        miss = np.abs(noises @ recourse - moved).max(initial=0.0)
-        size = max(1.0, np.abs(decisions).max(initial=0.0))
-        if miss > 1e-5 * size:
-            raise SolverError(f"the decisions do not lie on one linear rule: they miss it by {miss:.2e}")
-        mechanism, scale, bound = guarantee["mechanism"], guarantee["scale"], None
-        if "truncated" in mechanism:
-            bound = scale * np.log1p(np.expm1(guarantee["epsilon"]) / (2.0 * guarantee["delta"]))
-        return Rule(mean, recourse.T, mechanism, scale, bound)
+    def of(decided, by_column):
+        """The rule as the engine states it; `by_column` orders pairs of a name and a number by the columns."""
+        names = [name for name, _ in decided["mean"]]
+        by_noise = np.zeros((decided["noises"], len(names)))
+        for variable, noise, value in decided["recourse"]:
+            by_noise[noise, variable] = value
+        recourse = [by_column(zip(names, row)) for row in by_noise.tolist()]
+        mean = by_column(decided["mean"])
+        recourse = np.array(recourse).T if recourse else np.zeros((len(mean), 0))
+        return Rule(mean, recourse, decided["law"], decided["scale"], decided["bound"])
 
     @property
     def noises(self):
@@ -44,7 +37,7 @@ class Rule:
     def draw(self, count, seed=1):
         """Noise for studies, one row for each draw."""
         rng = np.random.default_rng(seed)
-        if "Gauss" in self.mechanism:
+        if self.law == "Gaussian":
             return rng.normal(0.0, self.scale, (count, self.noises))
         noise = rng.laplace(0.0, self.scale, (count, self.noises))
         while self.bound is not None and np.any(beyond := np.abs(noise) > self.bound):

@@ -609,3 +609,6 @@ def branch_flow():
         "value",
         {"adjacency": conveil.one_entry(0.01), "sensitivity": conveil.declared(0.02, "for the test")},
     )
+
+
+import bridge_cases_more  # noqa: E402, F401 registers the cases of the second file

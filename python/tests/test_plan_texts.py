@@ -1,5 +1,8 @@
 """Texts speak Python: no section, key or flag of a spec reaches whoever calls `privatize`."""
 
+import re
+from pathlib import Path
+
 import conveil
 import cvxpy as cp
 import numpy as np
@@ -102,6 +105,19 @@ def a_ledger_that_is_not_there():
     return conveil.privatize(problem, [d], "value", **ask).release(ledger="no-such-ledger.sqlite", dataset="loads")
 
 
+def nothing_limits_the_released_variable():
+    _, x, d, ask = linear()
+    return conveil.privatize(cp.Problem(cp.Minimize(cp.norm1(x - d))), [d], x, **ask)
+
+
+def limits_that_leave_no_room():
+    _, x, d, ask = linear(price=10)
+    y = cp.Variable(2, name="y")
+    problem = cp.Problem(cp.Minimize(C @ x), [x >= d, x <= 10, y >= 1, cp.sum(y) <= 2, x[0] + y[0] <= 20])
+    ask.pop("sensitivity")
+    return conveil.privatize(problem, [d], "value", bounds={d: (0, 6)}, **ask)
+
+
 FAILING = [
     fixed_sum,
     users_epigraph_as_witness,
@@ -132,6 +148,8 @@ FAILING = [
     with_(adjacency=conveil.one_record(2)),
     with_(shape="curvature"),
     with_(shape=[[0.0]]),
+    nothing_limits_the_released_variable,
+    limits_that_leave_no_room,
 ]
 
 
@@ -144,6 +162,33 @@ def test_no_failure_has_words_of_a_spec(number):
     assert_python(str(error))
     for word in ("what", "why", "instead"):
         assert_python(getattr(error, word, ""))
+
+
+GOLDEN = Path(__file__).parents[2] / "crates/conveil-cli/tests/golden"
+"""What the command line says: the engine's texts, case by case."""
+NOT_OF_THE_ENGINE = ("help", "studies", "said-study", "refused-networks", "refused-problems", "said-manners")
+
+
+def texts_of_the_engine():
+    """The output of each golden case; a spec is called `plan`, as it is in Python, and its syntax is not Python's."""
+    for path in sorted(GOLDEN.glob("*.golden")):
+        if path.name.startswith(NOT_OF_THE_ENGINE):
+            continue
+        for case in re.split(r"^===", path.read_text(), flags=re.M)[1:]:
+            title, *lines = case.splitlines()
+            said = "\n".join(line[2:] for line in lines if line[:2] in ("! ", "| "))
+            if "Usage: " in said or "not valid TOML" in said or "--help" in said:
+                continue
+            said = re.sub(r"(?<![\w/])[\w./-]+\.toml", "plan", said).replace('\\"', '"')
+            yield f"{path.name}: {title.strip()}", said
+
+
+def test_no_text_of_the_engine_has_words_of_a_spec():
+    texts = list(texts_of_the_engine())
+    assert len(texts) > 700
+    for title, said in texts:
+        found = SPEC_WORDS.search(in_python(said))
+        assert found is None, f"{found.group(0)!r} in {title}: {in_python(said)}"
 
 
 @pytest.mark.parametrize(

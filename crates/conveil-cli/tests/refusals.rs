@@ -299,7 +299,7 @@ fn asks_that_no_guarantee_can_answer() {
             "error: spec.toml:37:23: refused: a query on `dear`\n  because it is declared a witness: only the existence of a value is claimed, so no value of it can be released or carry noise\n  instead: leave it out of the query; or, if `dear` is a real quantity that somebody carries out, declare it a decision (`stage = \"decision\"` in a spec, `Builder::variable` in Rust)\n"),
         (GENERATORS, &[("name = \"dear\"\nstage = \"decision\"", "name = \"dear\"\nstage = \"here-and-now\""), ("name = \"cheap\"\nstage = \"decision\"", "name = \"cheap\"\nstage = \"here-and-now\"")], &[],
             CHECK, 2,
-            "error: spec.toml: refused: noise on the query `cost`\n  because it has no variable that may respond to the noise, or repeats another row of the query\n  instead: query variables that are declared decisions, each combination once\n"),
+            "error: spec.toml: refused: noise on the query `cost`\n  because it has no variable that may respond to the noise: what stands in it is decided before the noise\n  instead: a query of variables that are declared decisions\n"),
         (EPIGRAPH, &[], &[],
             CHECK, 2,
             "error: spec.toml:18:14: refused: a query on `t`\n  because it is declared an epigraph, which would take up the noise while the decision stays where it is\n  instead: release it as `at-most` with a public slope, or query the cost as a row over the decisions; or, if `t` is a real quantity that somebody carries out, declare it a decision (`stage = \"decision\"` in a spec, `Builder::variable` in Rust)\n"),

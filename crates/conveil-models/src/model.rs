@@ -138,6 +138,9 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// As the engine sees it.
     fn map(&self) -> &dyn DataMap;
 
+    /// The same map, for a plan that is kept.
+    fn shared(&self) -> Arc<dyn DataMap>;
+
     /// How messages call the problem: its file, its network.
     fn name(&self) -> &str;
 

@@ -131,6 +131,20 @@ impl Bench {
         })
     }
 
+    /// The linear rule x̄ + Xζ that the plan decides on the private data, as JSON and as text. Private.
+    #[pyo3(signature = (data, row=None, observer=None))]
+    fn rule(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        row: Option<usize>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Document> {
+        call::run(py, observer, |heard| {
+            document(&self.with(&data)?.rule(row, heard)?)
+        })
+    }
+
     /// All strategies on the same noise. Private.
     #[pyo3(signature = (data, row=None, draws=None, seed=None, observer=None))]
     fn compare(
@@ -289,6 +303,9 @@ impl Bench {
         };
         let mut answers: Vec<Answer> = Vec::new();
         let Outcome { done, stopped } = call::observed(py, observer, |heard| {
+            if account != Account::Ledger {
+                heard.charges_no_ledger();
+            }
             let mut bench = self.with(&data)?;
             if let Some(text) = charged.section()? {
                 let name = "ledger";
@@ -309,11 +326,19 @@ impl Bench {
             (None, None) => return Ok(documents),
             (Some(failure), _) => failure,
             // What was drawn must reach the caller: its budget is spent.
-            (None, Some(_)) => Failure::new(
-                Kind::Interrupted,
-                "interrupted when the release was complete: its documents are in `answers` of this exception",
-            )
-            .after("the budget stays spent"),
+            (None, Some(_)) => {
+                let complete = Failure::new(
+                    Kind::Interrupted,
+                    "interrupted when the release was complete: its documents are in `answers` of this exception",
+                );
+                match account {
+                    Account::Ledger => complete.after("the budget stays spent"),
+                    Account::WithoutLedger => {
+                        complete.after_unrecorded("the attempt counts as a release")
+                    }
+                    Account::NotPrivate { .. } => complete,
+                }
+            }
         };
         let exception = raised(py, &failure);
         exception.value(py).setattr("answers", documents)?;

@@ -23,6 +23,8 @@ pub(crate) struct Heard {
     told: Mutex<Option<Instant>>,
     /// Whether a charge has begun.
     charged: AtomicBool,
+    /// Whether there is no ledger that it could be recorded in.
+    without_ledger: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +63,12 @@ impl Heard {
 
     /// Whether something may be charged.
     pub(crate) fn has_charged(&self) -> bool {
-        self.charged.load(Ordering::Relaxed)
+        self.charged.load(Ordering::Relaxed) && !self.without_ledger.load(Ordering::Relaxed)
+    }
+
+    /// Says that the work records nothing.
+    pub(crate) fn charges_no_ledger(&self) {
+        self.without_ledger.store(true, Ordering::Relaxed);
     }
 
     /// What a method has raised.

@@ -324,7 +324,9 @@ impl fmt::Display for Card {
         if let Some(protects) = &self.protects {
             writeln!(f, "protects: {protects}")?;
         }
-        if let Some(restated) = &self.objective {
+        if let Some(restated) = &self.objective
+            && !restated.objective().is_the_cost()
+        {
             writeln!(
                 f,
                 "objective: {}; the cost is what the program minimises, and scale, step and sensitivity are those of both",

@@ -369,7 +369,9 @@ impl fmt::Display for Check {
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
-        if let Some(objective) = &self.objective {
+        if let Some(objective) = &self.objective
+            && !objective.is_the_cost()
+        {
             let released = match self.is_restated {
                 true => "; the released number is stated so, with the same noise",
                 false => "",

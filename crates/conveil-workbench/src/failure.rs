@@ -198,6 +198,15 @@ impl Failure {
         }
     }
 
+    /// The same failure after `what` no ledger has recorded: a release without one counts, and nothing keeps count.
+    #[must_use]
+    pub fn after_unrecorded(self, what: &str) -> Self {
+        Failure {
+            recorded: false,
+            ..self.after(what)
+        }
+    }
+
     /// The same failure, which comes from this.
     #[must_use]
     pub(crate) fn because(self, cause: Cause) -> Self {

@@ -79,6 +79,7 @@ mod observer;
 mod recipient;
 mod release;
 mod report;
+mod rule;
 mod workbench;
 
 pub use ask::ask_from_spec;
@@ -93,4 +94,5 @@ pub use observer::{Observer, Silent, Stage};
 pub use recipient::{Answer, Delivery, Recipient, Spent};
 pub use release::{Account, Releasing, Unreleased};
 pub use report::Report;
+pub use rule::DecidedRule;
 pub use workbench::{Comparing, Comparison, Sweep, Workbench};

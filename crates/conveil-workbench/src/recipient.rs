@@ -74,6 +74,17 @@ pub enum Spent {
     Nothing,
 }
 
+impl Spent {
+    /// What fails after it.
+    pub(crate) fn before(&self, failure: Failure) -> Failure {
+        match self {
+            Spent::Charge { .. } => failure.after(&self.to_string()),
+            Spent::WithoutLedger => failure.after_unrecorded(&self.to_string()),
+            Spent::Nothing => failure,
+        }
+    }
+}
+
 /// What a charge says of itself where something fails after it; empty where nothing is charged.
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -356,7 +356,7 @@ impl Road<'_> {
             };
             series.hand_over(&drawn, recipient)
         };
-        rest().map_err(|unreleased: Unreleased| unreleased.told(|f| f.after(&spent.to_string())))
+        rest().map_err(|unreleased: Unreleased| unreleased.told(|failure| spent.before(failure)))
     }
 
     /// In the terms of the modeller's own objective, where the spec states one.

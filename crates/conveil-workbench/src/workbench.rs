@@ -1,8 +1,9 @@
 //! The workbench: a spec, opened, and the verbs that release nothing.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use conveil::ask::{Ask, Strategy};
 use conveil::curator::{self, About, Axis, Explanation, Frontier};
@@ -22,15 +23,39 @@ use crate::inputs::Inputs;
 use crate::objective::Restating;
 use crate::observer::{Observer, Stage, batch, staged};
 use crate::report::Report;
+use crate::rule::DecidedRule;
 
 /// A spec with its problem or network, read and consistent: the public model, what is asked of it, and where its private
-/// data are. Every verb reads the data anew, and none changes the workbench: it can be shared between threads.
+/// data are. Every verb reads the data anew, and none changes what the next one does: it can be shared between threads. The
+/// plan is made once and kept, also for clones: it is public, and the same for all private data.
 #[derive(Debug, Clone)]
 pub struct Workbench {
     pub(crate) inputs: Inputs,
     pub(crate) model: Arc<dyn Model>,
     /// Whose numbers its data are.
     pub(crate) about: About,
+    plans: Arc<Plans>,
+}
+
+/// The plans that were made of a spec, by their strategy: a comparison plans for program perturbation, whichever the spec
+/// has chosen. What was interrupted or refused is not kept.
+#[derive(Debug, Default)]
+struct Plans(Mutex<Vec<(Strategy, Arc<Plan<'static>>)>>);
+
+impl Plans {
+    fn of(&self, strategy: Strategy) -> Option<Arc<Plan<'static>>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = kept.iter();
+        kept.find(|(of, _)| *of == strategy)
+            .map(|(_, plan)| plan.clone())
+    }
+
+    fn keep(&self, strategy: Strategy, plan: Arc<Plan<'static>>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Two calls that plan at once make the same plan.
+        kept.retain(|(of, _)| *of != strategy);
+        kept.push((strategy, plan));
+    }
 }
 
 /// What [`Workbench::compare`] does.
@@ -119,6 +144,7 @@ impl Workbench {
             inputs,
             model: model.into(),
             about: About::Private,
+            plans: Arc::default(),
         })
     }
 
@@ -163,20 +189,36 @@ impl Workbench {
     }
 
     /// The plan: what would be released, with which noise and guarantee. Public.
-    pub fn plan(&self, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
-        self.plan_for(&self.inputs.spec, observer)
+    pub fn plan(&self, observer: &dyn Observer) -> Result<Plan<'static>, Failure> {
+        self.plan_for(self.inputs.spec.feasibility.strategy.value, observer)
     }
 
-    fn plan_for(&self, spec: &Spec, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
+    /// The plan of the spec with this strategy: the one that is kept, or a new one. The observer of each call stops it.
+    fn plan_for(
+        &self,
+        strategy: Strategy,
+        observer: &dyn Observer,
+    ) -> Result<Plan<'static>, Failure> {
         staged(observer, Stage::Plan, || {
-            let ask = ask_from_spec(spec, &*self.model, &observer.cancel())?;
+            let cancel = observer.cancel();
+            if let Some(plan) = self.plans.of(strategy) {
+                return Ok(plan.watching(&cancel));
+            }
+            let mut spec = Cow::Borrowed(&self.inputs.spec);
+            if spec.feasibility.strategy.value != strategy {
+                spec.to_mut().feasibility.strategy.value = strategy;
+            }
+            let ask = ask_from_spec(&spec, &*self.model, &cancel)?;
             let batch = batch(observer, spec.solver.threads);
-            Plan::with_batch(self.model.map(), ask, &batch).map_err(|e| self.engine(&e))
+            let plan = Plan::shared(self.model.shared(), ask, &batch);
+            let plan = plan.map_err(|e| self.engine(&e))?;
+            self.plans.keep(strategy, Arc::new(plan.clone()));
+            Ok(plan)
         })
     }
 
     /// The plan, its warnings said.
-    pub(crate) fn planned(&self, observer: &dyn Observer) -> Result<Plan<'_>, Failure> {
+    pub(crate) fn planned(&self, observer: &dyn Observer) -> Result<Plan<'static>, Failure> {
         let plan = self.plan(observer)?;
         warn(&plan, observer);
         Ok(plan)
@@ -256,6 +298,19 @@ impl Workbench {
         Report::new(curated.report(), annex, self)
     }
 
+    /// The linear rule x(ζ) = x̄ + Xζ that the plan decides on the private data. Private; nothing is released.
+    pub fn rule(
+        &self,
+        row: Option<usize>,
+        observer: &dyn Observer,
+    ) -> Result<DecidedRule, Failure> {
+        let Opened { datasets, theta } = Opened::new(self, row, observer)?;
+        let plan = self.planned(observer)?;
+        let decided = staged(observer, Stage::Solve, || plan.released().at(&theta));
+        let decided = decided.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
+        Ok(DecidedRule::new(&plan, &decided))
+    }
+
     /// All strategies on the same noise. Private; nothing is released.
     pub fn compare(
         &self,
@@ -265,9 +320,9 @@ impl Workbench {
         let Opened { datasets, theta } = Opened::new(self, comparing.row, observer)?;
         self.require_eta("a comparison with program perturbation")?;
         // Every strategy is compared, whichever the spec has chosen.
-        let mut spec = self.inputs.spec.clone();
-        let chosen = std::mem::replace(&mut spec.feasibility.strategy.value, Strategy::Program);
-        let plan = self.plan_for(&spec, observer).map_err(|failure| {
+        let spec = &self.inputs.spec;
+        let chosen = spec.feasibility.strategy.value;
+        let plan = self.plan_for(Strategy::Program, observer).map_err(|failure| {
             failure.with_help((chosen != Strategy::Program).then(|| {
                 "a comparison is with program perturbation, which is not to be had here; `solve` measures the strategy of the spec".into()
             }))

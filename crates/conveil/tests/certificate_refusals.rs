@@ -278,3 +278,22 @@ fn an_answer_for_all_data_or_a_claim_that_says_otherwise() {
     let plan = Plan::new(&map, ask).unwrap();
     assert!(plan.guarantee().is_defined_everywhere());
 }
+
+/// y₀, y₁ ≥ 1 and y₀ + y₁ ≤ 2 meet in one point.
+#[test]
+fn limits_that_leave_no_room_are_refused_by_name_before_any_data() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let y = m.variable("y", 2);
+    let load = m.parameter_within("load", 0.0, 6.0);
+    m.minimize(x.at(0));
+    m.at_most("supply", load, x.at(0));
+    m.at_most("capacity", x.at(0), 20.0);
+    m.at_most("first", 1.0, y.at(0));
+    m.at_most("second", 1.0, y.at(1));
+    m.at_most("sum", y.at(0) + y.at(1), 2.0);
+    let map = m.build_map().unwrap();
+    let refused = Plan::new(&map, cost_ask(30.0)).unwrap_err().to_string();
+    let said = "`first`, `second`, `sum` leave no room between them";
+    assert!(refused.contains(said), "{refused}");
+}

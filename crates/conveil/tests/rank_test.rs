@@ -125,7 +125,10 @@ fn repeated_and_dependent_query_rows_are_refused() {
         ],
     ] {
         let why = refusal(two_zones(), Query::Rows(rows));
-        assert!(why.contains("or repeats another row of the query"), "{why}");
+        assert!(
+            why.contains("it repeats another row of the query, or is"),
+            "{why}"
+        );
     }
 }
 
@@ -347,4 +350,22 @@ fn a_grid_of_thousands_of_buses_is_tested_in_reasonable_time() {
         "{why}"
     );
     assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_variable_that_stands_at_the_mean_only_is_refused_with_that_reason() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let t = m.here_and_now("t", 1);
+    let d = m.parameter("d");
+    m.minimize(t.at(0));
+    m.at_most("above", x.at(0) - 1.0 * d, t.at(0)).at_the_mean();
+    m.at_most("below", 1.0 * d - x.at(0), t.at(0)).at_the_mean();
+    let map = m.build_map().unwrap();
+    let query = Query::Variables(vec!["x".into()]);
+    let why = message(Plan::new(&map, laplace(query, 1.0)));
+    assert!(
+        why.contains("in no constraint that holds with noise"),
+        "{why}"
+    );
 }

@@ -8,6 +8,7 @@ The road, top down, one module each:
     form        the numbers: P, q, A, b, each constant plus affine in the private numbers
     reach       which auxiliary variables follow the noise, and which rows hold with it
     substitute  auxiliary variables that public equalities define are replaced
+    meet        two limits that meet are one equality
     objective   the value of a cost as something that can be released
     query       affine expressions of the user as rows over the columns
     agree       the result against CVXPY's own data at a public point

@@ -11,7 +11,12 @@ def refuse(what, why, instead):
 
 def admit(problem, private):
     """Raises unless the problem is over real and continuous variables, and `private` are parameters of it."""
+    import cvxpy as cp
+
+    if not isinstance(problem, cp.Problem):
+        raise InputError(f"the first argument is a cvxpy.Problem; found {type(problem).__name__}")
     _parameters(problem, private)
+    _no_indicator(problem.objective.expr)
     if not problem.variables():
         raise InputError("the problem has no variables: there is nothing to decide")
     for variable in problem.variables():
@@ -37,6 +42,19 @@ def admit_curvature(stood, problem):
             "a formulation that is affine in its parameters (`problem.is_dpp()`): a product of two parameters becomes "
             "one parameter, a parameter in a curved function a variable that equals it",
         )
+
+
+def _no_indicator(expression):
+    from cvxpy.transforms.indicator import indicator
+
+    if isinstance(expression, indicator):
+        refuse(
+            "an indicator in the objective",
+            "what holds with the noise are the constraints of the problem, and those of the indicator are not among them",
+            "the same constraints in the list of constraints",
+        )
+    for argument in getattr(expression, "args", []):
+        _no_indicator(argument)
 
 
 def _parameters(problem, private):

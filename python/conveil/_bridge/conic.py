@@ -85,6 +85,8 @@ class Conic:
         found = {}
         for block in form.columns:
             variable = block.variable
+            if block.said:
+                found[block.name] = f"a variable that CVXPY introduces for {block.said}"
             if variable is None or len(variable.shape) < 2 or variable.size == 1 or variable.id not in model.variables:
                 continue
             matrix = sp.csc_array(model.variables[variable.id][1])

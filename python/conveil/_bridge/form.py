@@ -23,6 +23,8 @@ class Columns:
     """The user's variable."""
     atom: int = None
     """The atom that introduced an auxiliary one; none if that is not known."""
+    said: str = ""
+    """The user's expression that an auxiliary one was introduced for."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Form:
     """From these columns back to the columns of CVXPY's program; None where they are the same."""
     row_origin: np.ndarray = None
     """Which row of CVXPY's program each row is; −1 for one that was added."""
+    met: tuple = ((), (), ())
+    """CVXPY's rows that are equalities here, those that said the opposite and are gone, and the factors; see `meet`."""
 
     @property
     def n(self):
@@ -258,7 +262,8 @@ def _columns(compiled, n):
             continue
         atom = compiled.atom_of_variable.get(variable.id)
         what = compiled.atoms[atom].name if atom is not None else "auxiliary"
-        blocks.append(Columns(unique.name(f"{what} in between"), "auxiliary", atom=atom))
+        said = names.of_expression(compiled.atoms[atom].expression) if atom is not None else ""
+        blocks.append(Columns(unique.name(f"{what} in between"), "auxiliary", atom=atom, said=said))
     return blocks, block_of
 
 

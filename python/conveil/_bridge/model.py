@@ -12,8 +12,13 @@ from .admit import admit, admit_curvature, refuse
 from .agree import agree_with_cvxpy
 from .chain import compile_problem
 from .form import dot, extract
+from .meet import meet
 from .stand_in import Public, entries_of, like_the_user, public_numbers, stand_in, variables_like
 from .substitute import substitute, tighten
+
+
+NO_LIMIT = 1e20
+"""Solvers take a number of this size for no limit at all."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def read(
         quadratic = False
         compiled = compile_problem(stood.problem, quadratic)
         first = extract(compiled, stood.parameters, public.value, problem.constraints)
-    form = substitute(reach.reach(first))
+    form = meet(substitute(reach.reach(first)))
 
     # With noise on the answer alone no decision moves, so that no part of the objective is priced at the mean.
     everything_follows = strategy != "program"
@@ -247,13 +252,14 @@ def _kind_of_rows(rows, form):
 
 
 def _finite(form):
-    """Raises where a public number is not finite, with the name of its row."""
+    """Raises where a public number is not finite, or stands for no limit, with the name of its row."""
     parts = (form.b, np.add.reduceat(np.append(form.A.data, 0.0), form.A.indptr[:-1]) if form.A.nnz else form.b)
     for values in parts:
-        for i in np.flatnonzero(~np.isfinite(values)):
+        for i in np.flatnonzero(~(np.abs(values) < NO_LIMIT)):
             rows = form.rows[form.row_block[i]]
             raise InputError(
-                f"the constraint `{rows.said or rows.name}` has a number that is not finite: leave out what does not bind"
+                f"the constraint `{rows.said or rows.name}` has a number that is not finite, or so large that it stands for "
+                "no limit: leave out what does not bind"
             )
     if not (np.all(np.isfinite(form.q)) and np.isfinite(form.d) and np.all(np.isfinite(form.P.data))):
         raise InputError("the objective has a number that is not finite")

@@ -3,6 +3,8 @@
 //! The number of the program at a private place *is* Σ (offset + coef·θ) over the parameters that enter there: the
 //! file's own number is replaced, so that the map holds nothing private.
 
+use std::sync::Arc;
+
 use conveil::ask::Query;
 use conveil::program::{
     AffineMap, DataMap, Holds, Location, NewVariables, Objective, Parameter, Place, Program,
@@ -25,7 +27,7 @@ use crate::words::row_name;
 pub(super) struct SavedModel {
     names: Names,
     pub(super) stated: Conic,
-    map: SavedMap,
+    map: Arc<SavedMap>,
     /// The file as it is, where its private numbers are the data: they are for [`Datasets`] alone.
     saved: Option<SavedProblem>,
 }
@@ -53,10 +55,10 @@ impl SavedModel {
         check_epigraph(&names, stated, spec, &map)?;
         let objective = stated.objective.as_ref().map(|stated| stated.value);
         Ok(SavedModel {
-            map: SavedMap {
+            map: Arc::new(SavedMap {
                 map,
                 constant: objective.map_or(0.0, |objective| objective.constant_of_cost()),
-            },
+            }),
             names,
             stated: stated.clone(),
             saved: stated.data.is_none().then_some(saved),
@@ -164,7 +166,11 @@ fn check_epigraph(
 
 impl Model for SavedModel {
     fn map(&self) -> &dyn DataMap {
-        &self.map
+        &*self.map
+    }
+
+    fn shared(&self) -> Arc<dyn DataMap> {
+        self.map.clone()
     }
 
     fn name(&self) -> &str {

@@ -1,5 +1,7 @@
 //! A polytope of a spec as a model, its offsets as the dataset, and what its curator should know.
 
+use std::sync::Arc;
+
 use conveil::ask::Query;
 use conveil::program::{DataMap, Place};
 use conveil_text::numbers;
@@ -17,7 +19,7 @@ use crate::words::{row_name, significant};
 #[derive(Debug)]
 pub(super) struct EllipsoidModel {
     name: String,
-    ellipsoid: Ellipsoid,
+    ellipsoid: Arc<Ellipsoid>,
     offsets: Option<OffsetsSource>,
 }
 
@@ -73,7 +75,7 @@ impl EllipsoidModel {
         })?;
         Ok(EllipsoidModel {
             name,
-            ellipsoid,
+            ellipsoid: Arc::new(ellipsoid),
             offsets: stated.offsets.clone(),
         })
     }
@@ -81,7 +83,11 @@ impl EllipsoidModel {
 
 impl Model for EllipsoidModel {
     fn map(&self) -> &dyn DataMap {
-        &self.ellipsoid
+        &*self.ellipsoid
+    }
+
+    fn shared(&self) -> Arc<dyn DataMap> {
+        self.ellipsoid.clone()
     }
 
     fn name(&self) -> &str {

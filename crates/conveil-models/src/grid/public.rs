@@ -1,5 +1,7 @@
 //! The network of a spec as a power flow. Everything about it is public, its own demands included: they are the nominal ones.
 
+use std::sync::Arc;
+
 use conveil::ask::{Bound, Query, Request};
 use conveil::program::{DataMap, Place};
 use conveil_grid::{Network, bounds, matpower};
@@ -23,7 +25,7 @@ pub(super) struct OpfModel {
     name: String,
     pub(super) spec_name: String,
     pub(super) stated: OpfSpec,
-    pub(super) opf: Opf,
+    pub(super) opf: Arc<Opf>,
     /// The price that a declared bound claims no load exceeds, where the cost is released.
     pub(super) declared_price: Option<DeclaredPrice>,
 }
@@ -60,7 +62,7 @@ impl OpfModel {
             spec_name: spec.name.clone(),
             stated: stated.clone(),
             declared_price: declared_price(stated, spec, &opf),
-            opf,
+            opf: Arc::new(opf),
         })
     }
 }
@@ -121,7 +123,11 @@ fn declared_price(stated: &OpfSpec, spec: &Spec, opf: &Opf) -> Option<DeclaredPr
 
 impl Model for OpfModel {
     fn map(&self) -> &dyn DataMap {
-        &self.opf
+        &*self.opf
+    }
+
+    fn shared(&self) -> Arc<dyn DataMap> {
+        self.opf.clone()
     }
 
     fn name(&self) -> &str {
@@ -133,7 +139,7 @@ impl Model for OpfModel {
             Some(groups) => generation(&spec.name, &self.opf, groups),
             None => {
                 let query = self.opf.cost_query();
-                let resolved = query.resolve(&self.opf, spec.feasibility.strategy.value);
+                let resolved = query.resolve(&*self.opf, spec.feasibility.strategy.value);
                 resolved.map_err(|e| Failure::located(&spec.name, &spec.query.release, e))?;
                 Ok(query)
             }

@@ -1,5 +1,7 @@
 //! The assets of a spec as a portfolio. The forecasts are no part of it.
 
+use std::sync::Arc;
+
 use conveil::ask::{NoiseShape, Query};
 use conveil::program::DataMap;
 
@@ -18,7 +20,7 @@ pub(super) struct PortfolioModel {
     /// How messages call the covariance.
     name: String,
     pub(super) stated: PortfolioSpec,
-    pub(super) portfolio: Portfolio,
+    pub(super) portfolio: Arc<Portfolio>,
 }
 
 impl PortfolioModel {
@@ -56,14 +58,18 @@ impl PortfolioModel {
         Ok(PortfolioModel {
             name,
             stated: stated.clone(),
-            portfolio,
+            portfolio: Arc::new(portfolio),
         })
     }
 }
 
 impl Model for PortfolioModel {
     fn map(&self) -> &dyn DataMap {
-        &self.portfolio
+        &*self.portfolio
+    }
+
+    fn shared(&self) -> Arc<dyn DataMap> {
+        self.portfolio.clone()
     }
 
     fn name(&self) -> &str {

@@ -1,6 +1,7 @@
 //! The regressors of a spec as a model. The responses are no part of it.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
 use conveil::ask::{NoiseShape, Query};
 use conveil::program::DataMap;
@@ -21,7 +22,7 @@ pub(super) struct RegressionModel {
     pub(super) name: String,
     pub(super) spec_name: String,
     pub(super) stated: RegressionSpec,
-    pub(super) regression: Regression,
+    pub(super) regression: Arc<Regression>,
 }
 
 impl RegressionModel {
@@ -55,9 +56,11 @@ impl RegressionModel {
             name,
             spec_name: spec.name.clone(),
             stated: stated.clone(),
-            regression: builder
-                .build()
-                .map_err(|e| Failure::engine(&spec.name, e))?,
+            regression: Arc::new(
+                builder
+                    .build()
+                    .map_err(|e| Failure::engine(&spec.name, e))?,
+            ),
         })
     }
 }
@@ -81,7 +84,11 @@ fn regressors(
 
 impl Model for RegressionModel {
     fn map(&self) -> &dyn DataMap {
-        &self.regression
+        &*self.regression
+    }
+
+    fn shared(&self) -> Arc<dyn DataMap> {
+        self.regression.clone()
     }
 
     fn name(&self) -> &str {

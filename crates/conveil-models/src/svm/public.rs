@@ -1,5 +1,7 @@
 //! The features of a spec as a classifier. Everything about it is public: features, bounds, how many records there are.
 
+use std::sync::Arc;
+
 use conveil::ask::Query;
 use conveil::program::{DataMap, Place};
 use conveil_text::ReadError;
@@ -17,7 +19,7 @@ use crate::spec::Spec;
 pub(super) struct SvmModel {
     pub(super) spec_name: String,
     pub(super) stated: SvmSpec,
-    pub(super) svm: Svm,
+    pub(super) svm: Arc<Svm>,
 }
 
 impl SvmModel {
@@ -36,7 +38,7 @@ impl SvmModel {
         Ok(SvmModel {
             spec_name: spec.name.clone(),
             stated: stated.clone(),
-            svm,
+            svm: Arc::new(svm),
         })
     }
 
@@ -56,7 +58,11 @@ impl SvmModel {
 
 impl Model for SvmModel {
     fn map(&self) -> &dyn DataMap {
-        &self.svm
+        &*self.svm
+    }
+
+    fn shared(&self) -> Arc<dyn DataMap> {
+        self.svm.clone()
     }
 
     fn name(&self) -> &str {

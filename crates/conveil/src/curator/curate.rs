@@ -57,7 +57,7 @@ impl Plan<'_> {
 fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
     let released = plan.released();
     let start = std::time::Instant::now();
-    let optimum = solve::solve_checked(&decided.program, released.settings())?;
+    let optimum = solve::optimum(&decided.program, released.settings())?;
     let optimum_seconds = start.elapsed().as_secs_f64();
     let start = std::time::Instant::now();
     let stored: u64 = (0..decided.program.columns())
@@ -109,7 +109,7 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     };
     let optimum_at_the_data = match &themselves {
         None => None,
-        Some(program) => match solve::solve_checked(program, released.settings()) {
+        Some(program) => match solve::optimum(program, released.settings()) {
             Ok(solution) => Some(solution.objective + plan.model().objective_constant(theta)),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => None,

@@ -10,6 +10,7 @@ use crate::program::DataMap;
 use crate::solve::{self, Batch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// What varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,10 +84,11 @@ pub fn frontier(
     ask.strategy.only_program("a frontier")?;
     let stated = ask.stated()?;
     let universe = within::claimed(map, ask, &stated, false)?;
-    let counted = within::counted(map, &stated, universe.as_ref())?;
+    let shared: Arc<dyn DataMap + '_> = Arc::new(map);
+    let counted = within::counted(&shared, &stated, universe.as_ref())?;
     let program = counted.at(theta)?;
     let objective_constant = counted.objective_constant(&counted.clipped(theta)?);
-    let optimum = solve::solve_checked(&program, &ask.settings)?.objective + objective_constant;
+    let optimum = solve::optimum(&program, &ask.settings)?.objective + objective_constant;
     let vary = |value: f64| -> Result<Ask> {
         let ask = ask.clone();
         Ok(match axis {

@@ -52,7 +52,7 @@ pub fn compare(
     let released = plan.released().plain().unwrap_or(plan.released());
     let settings = released.settings().clone();
     let program = released.map().at(theta)?;
-    let solution = solve::solve_checked(&program, &settings)?;
+    let solution = solve::optimum(&program, &settings)?;
     let own = Judge::of(&program, released.query(), &settings)?;
     let interval = own.interval;
     let (judge, note) = Judge::at_the_data(own, plan, released.query(), theta, &settings)?;

@@ -6,10 +6,10 @@ use crate::ask::{Ask, Privacy};
 use crate::certify::{Certificate, Tolerance};
 use crate::error::{Error, Result};
 use crate::noise::LatticeLaw;
-use crate::program::{DataMap, Program};
-use crate::proof::{Precision, interior};
+use crate::program::{DataMap, Program, list_some};
+use crate::proof::{Precision, interior, limits_that_meet};
+use crate::rule::Lifted;
 use crate::solve::{self, Infeasibility, Outcome, Solution};
-use std::sync::Arc;
 
 /// Below this share of what costs and limits make of each other, what neighbours move is hard to solve to on some data,
 /// and the plan warns. So it does where public data needed more than twice the usual tolerance.
@@ -152,7 +152,7 @@ impl<'m> Skeleton<'m> {
         let (Some(deviation), Some(posed_by_user)) = (deviation, &self.posed_by_user) else {
             return Ok(released);
         };
-        let plain = ReleasedMap::new(Arc::new(self.original), posed_by_user.clone(), ask, noise)?
+        let plain = ReleasedMap::new(self.original.clone(), posed_by_user.clone(), ask, noise)?
             .proving(Precision::of_any_value());
         Ok(released.deviating(deviation.clone(), plain))
     }
@@ -219,8 +219,9 @@ impl ReleasedMap<'_> {
             let lifted = self.lifted(&program, split)?;
             match self.solve_lifted(&lifted, split) {
                 Outcome::Optimal(solution) => {
-                    let (solution, proven) =
-                        self.refined(&program, &lifted, solution, split, None)?;
+                    let refined = self.refined(&program, &lifted, solution, split, None);
+                    let (solution, proven) = refined
+                        .map_err(|error| self.no_room(&program, &lifted).unwrap_or(error))?;
                     size = size.max(size_of_terms(lifted.program(), &solution));
                     limits = limits.max(size_of_limits(lifted.program()));
                     if let Some(proven) = proven {
@@ -235,6 +236,10 @@ impl ReleasedMap<'_> {
                     }));
                 }
                 other => {
+                    if let Outcome::Unbounded(_) = other {
+                        // The program itself has the names that the user knows.
+                        solve::solve_checked(&program, &self.settings)?;
+                    }
                     other.into_solution(lifted.program(), self.settings.tolerance())?;
                 }
             }
@@ -260,6 +265,28 @@ impl ReleasedMap<'_> {
             size,
             limits,
         })
+    }
+}
+
+impl ReleasedMap<'_> {
+    /// Why nothing can be proven of a solve: limits that leave no room between them, by name.
+    fn no_room(&self, program: &Program, lifted: &Lifted) -> Option<Error> {
+        let rows = limits_that_meet(lifted.program(), &self.settings)?;
+        let mut names: Vec<String> = Vec::new();
+        for name in rows.iter().filter_map(|&i| lifted.row_name(program, i)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Some(Error::refused(
+            "a certificate where limits meet",
+            format!(
+                "{} leave no room between them, and what a solver returns is proven by moving it inside all limits",
+                list_some(&names)
+            ),
+            "one equality in the place of two limits that meet, or room between them",
+        ))
     }
 }
 

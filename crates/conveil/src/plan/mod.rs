@@ -30,7 +30,7 @@ use crate::ask::{Ask, MapKind, Request, Strategy};
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::DataMap;
-use crate::solve::Batch;
+use crate::solve::{Batch, Cancel};
 use skeleton::{Scaled, Skeleton};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ use std::sync::Arc;
 /// [`Plan::guarantee`] is final: releasing [`Plan::published`] of Qx̄(θ) + Tζ with this plan's law has the stated privacy,
 /// on the stated basis, and the decision the stated feasibility, provided that the ask was chosen without looking at the
 /// data (M1).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan<'m> {
     model: Arc<dyn DataMap + 'm>,
     ask: Ask,
@@ -60,7 +60,24 @@ impl<'m> Plan<'m> {
 
     /// [`Plan::new`] with progress and interruption for sampled sensitivities.
     pub fn with_batch(map: &'m dyn DataMap, ask: Ask, batch: &Batch<'_>) -> Result<Self> {
+        Self::shared(Arc::new(map), ask, batch)
+    }
+
+    /// The same over a model that the plan shares with its caller: it can outlive the call that made it.
+    pub fn shared(map: Arc<dyn DataMap + 'm>, ask: Ask, batch: &Batch<'_>) -> Result<Self> {
         Self::build(map, ask, false, batch)
+    }
+
+    /// The same plan, with this flag to stop its solves: a plan that is kept serves one call after another, and several at
+    /// once, each with a flag of its own.
+    pub fn watching(&self, cancel: &Cancel) -> Self {
+        let mut plan = self.clone();
+        plan.ask.settings = plan.ask.settings.with_cancel(cancel.clone());
+        plan.released = plan.released.watching(cancel);
+        plan.projection = plan
+            .projection
+            .map(|projection| projection.watching(cancel));
+        plan
     }
 
     /// [`Plan::paper_mode`] without its audit, for those who look at the noise alone.
@@ -82,16 +99,21 @@ impl<'m> Plan<'m> {
             sampled.on = MapKind::Deterministic;
         }
         let batch = ask.batch();
-        Self::build(map, ask, true, &batch)
+        Self::build(Arc::new(map), ask, true, &batch)
     }
 
-    fn build(map: &'m dyn DataMap, ask: Ask, paper: bool, batch: &Batch<'_>) -> Result<Self> {
+    fn build(
+        original: Arc<dyn DataMap + 'm>,
+        ask: Ask,
+        paper: bool,
+        batch: &Batch<'_>,
+    ) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
         let stated = ask.stated()?;
-        let universe = within::claimed(map, &ask, &stated, paper)?;
-        let model = within::counted(map, &stated, universe.as_ref())?;
-        let skeleton = Skeleton::new(map, model.clone(), &ask, &stated, paper)?;
-        let query = &skeleton.posed.query;
+        let universe = within::claimed(&*original, &ask, &stated, paper)?;
+        let model = within::counted(&original, &stated, universe.as_ref())?;
+        let skeleton = Skeleton::new(&original, model.clone(), &ask, &stated, paper)?;
+        let (map, query) = (&*original, &skeleton.posed.query);
         readable::check(map, &stated, query.labels())?;
         let projection = match ask.strategy {
             Strategy::Projected => Some(Projection::required(map, query, &ask.settings)?),

@@ -6,7 +6,7 @@ use crate::ask::ResolvedQuery;
 use crate::error::{Error, Result};
 use crate::program::{DataMap, Program, Sparse};
 use crate::proof::Curvature;
-use crate::solve::{self, Settings};
+use crate::solve::{self, Cancel, Settings};
 
 /// The projection onto a model's public feasible set.
 ///
@@ -83,6 +83,12 @@ impl Projection {
                 "strategy = program; or strategy = output, which promises nothing of feasibility",
             )
         })
+    }
+
+    /// The same projection, whose solves this flag stops.
+    pub(super) fn watching(mut self, cancel: &Cancel) -> Self {
+        self.settings = self.settings.with_cancel(cancel.clone());
+        self
     }
 
     /// The nearest feasible answer.

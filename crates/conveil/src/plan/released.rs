@@ -14,13 +14,13 @@ use crate::proof::{Limits, Precision, meets_the_equalities};
 use crate::rewrite::{LocalRecourse, Solved};
 use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
-use crate::solve::{self, Infeasibility, Outcome, Residuals, Settings, Solution};
+use crate::solve::{self, Cancel, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The released map.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ReleasedMap<'m> {
     pub(super) map: Arc<dyn DataMap + 'm>,
     pub(super) posed: Posed,
@@ -45,7 +45,7 @@ pub struct ReleasedMap<'m> {
 }
 
 /// How the solved program deviates from the data, and the map of the user's own program under the same noise.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Deviating<'m> {
     pub(super) deviation: Deviation,
     plain: Box<ReleasedMap<'m>>,
@@ -117,6 +117,16 @@ impl<'m> ReleasedMap<'m> {
             noise,
             settings: ask.settings.clone(),
         })
+    }
+
+    /// The same map, whose solves this flag stops.
+    pub(super) fn watching(mut self, cancel: &Cancel) -> Self {
+        self.settings = self.settings.with_cancel(cancel.clone());
+        self.deviating = self.deviating.map(|deviating| Deviating {
+            plain: Box::new(deviating.plain.watching(cancel)),
+            ..deviating
+        });
+        self
     }
 
     /// Every solve must be proven to this precision.

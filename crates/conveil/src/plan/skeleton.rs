@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct Skeleton<'m> {
     /// What is solved: the user's model, or what a certificate made of it.
     pub(super) map: Arc<dyn DataMap + 'm>,
-    pub(super) original: &'m dyn DataMap,
+    pub(super) original: Arc<dyn DataMap + 'm>,
     pub(super) posed: Posed,
     pub(super) certificate: Option<Box<dyn Certificate>>,
     /// The query and rule of the user's own program, where one that may deviate from the data stands in its place.
@@ -33,14 +33,15 @@ pub(super) struct Scaled<'m> {
 }
 
 impl<'m> Skeleton<'m> {
-    /// `counted` is `map` on the data as they count: what is solved unless a certificate makes something else of it.
+    /// `counted` is `original` on the data as they count: what is solved unless a certificate makes something else of it.
     pub(super) fn new(
-        map: &'m dyn DataMap,
+        original: &Arc<dyn DataMap + 'm>,
         counted: Arc<dyn DataMap + 'm>,
         ask: &Ask,
         stated: &Stated,
         paper: bool,
     ) -> Result<Self> {
+        let (original, map) = (original.clone(), &**original);
         match stated.privacy {
             // The paper uses the classic scale at ε = 1.
             Privacy::Gaussian { epsilon, delta, .. } if paper => {
@@ -58,7 +59,7 @@ impl<'m> Skeleton<'m> {
         let Request::Certificate { word, price } = &stated.sensitivity else {
             return Ok(Skeleton {
                 map: counted,
-                original: map,
+                original,
                 posed: Posed::of_model(ask, map)?,
                 certificate: None,
                 posed_by_user: None,
@@ -99,7 +100,7 @@ impl<'m> Skeleton<'m> {
             // What a certificate inspects is what is solved.
             (None, Some(posed_by_user)) => match map.affine() {
                 Some(affine) => (
-                    Arc::new(affine) as Arc<dyn DataMap + 'm>,
+                    Arc::new(affine.clone()) as Arc<dyn DataMap + 'm>,
                     posed_by_user,
                     None,
                 ),
@@ -113,7 +114,7 @@ impl<'m> Skeleton<'m> {
         };
         Ok(Skeleton {
             map: solved,
-            original: map,
+            original,
             posed,
             certificate: Some(certificate),
             posed_by_user,

@@ -33,16 +33,16 @@ pub(crate) fn claimed(
 
 /// The model on the data as they count: the model itself, or the model on the nearest members of a universe.
 pub(crate) fn counted<'m>(
-    map: &'m dyn DataMap,
+    map: &Arc<dyn DataMap + 'm>,
     stated: &Stated,
     universe: Option<&Universe>,
 ) -> Result<Arc<dyn DataMap + 'm>> {
     match universe {
         Some(universe) if !stated.sensitivity.is_certificate() => {
-            let within = Within::new(map, universe.clone(), &stated.adjacency)?;
+            let within = Within::new(map.clone(), universe.clone(), &stated.adjacency)?;
             Ok(Arc::new(within))
         }
-        _ => Ok(Arc::new(map)),
+        _ => Ok(map.clone()),
     }
 }
 
@@ -53,12 +53,12 @@ pub(crate) fn counted<'m>(
 /// neighbours (M1): a claim about the members of the universe holds for all data. Test:
 /// `data_outside_the_universe_are_released_as_its_nearest_member`.
 struct Within<'m> {
-    map: &'m dyn DataMap,
+    map: Arc<dyn DataMap + 'm>,
     universe: Universe,
 }
 
 impl<'m> Within<'m> {
-    fn new(map: &'m dyn DataMap, universe: Universe, adjacency: &Adjacency) -> Result<Self> {
+    fn new(map: Arc<dyn DataMap + 'm>, universe: Universe, adjacency: &Adjacency) -> Result<Self> {
         if universe.len() != map.len() {
             return Err(Error::input(format!(
                 "the universe has {} entries, but the model has {} private parameters",

@@ -27,6 +27,11 @@ pub struct Objective {
 }
 
 impl Objective {
+    /// Whether it is the cost itself, so that there is nothing to say of it.
+    pub fn is_the_cost(&self) -> bool {
+        self.sense == Sense::Minimize && self.constant == 0.0
+    }
+
     /// The modeller's number for a cost.
     pub fn at(&self, cost: f64) -> f64 {
         self.constant + self.signed(cost)

@@ -3,7 +3,7 @@
 use super::precision::Solver;
 use crate::error::{Error, Result};
 use crate::program::{Against, Cone, Program, Sparse};
-use crate::solve::{self, Outcome, Settings};
+use crate::solve::{self, Outcome, Settings, Solution};
 
 /// The point, moved towards one that lies inside every cone just as far as it slips outside; where that is dear, the
 /// optimum of the program with its cones a little smaller.
@@ -148,8 +148,32 @@ fn depth(program: &Program, x: &[f64]) -> f64 {
     0.0
 }
 
-/// A point inside every cone: the largest σ, up to the size of b, with b − Ax − σe ∈ K.
+/// A point inside every cone.
 pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<Vec<f64>> {
+    let mut point = deepest(program, settings)?.x;
+    point.truncate(program.columns());
+    (depth(program, &point) > 0.0).then_some(point)
+}
+
+/// Rows of cones that leave no room between them, where no point lies inside all cones: those with a multiplier in the
+/// search for the deepest point.
+pub(crate) fn limits_that_meet(program: &Program, settings: &Settings) -> Option<Vec<usize>> {
+    let found = deepest(program, settings)?;
+    if depth(program, &found.x[..program.columns()]) > 0.0 {
+        return None;
+    }
+    // Σ zᵢeᵢ = 1 where σ is below its own limit.
+    let cones = program.constraints().iter();
+    let limits = cones.filter(|c| !matches!(c.cone(), Cone::Zero(_)));
+    let rows = limits.flat_map(|c| c.range());
+    Some(rows.filter(|&i| found.z[i].abs() > MEETS).collect())
+}
+
+/// Limits with a multiplier above this meet others.
+const MEETS: f64 = 1e-3;
+
+/// The largest σ, up to the size of b, with b − Ax − σe ∈ K.
+fn deepest(program: &Program, settings: &Settings) -> Option<Solution> {
     let (m, n) = (program.rows(), program.columns());
     let mut triplets: Vec<(usize, usize, f64)> = program.a().entries().collect();
     let mut cones = Vec::new();
@@ -168,9 +192,8 @@ pub(crate) fn interior(program: &Program, settings: &Settings) -> Option<Vec<f64
     q.push(-1.0);
     let a = Sparse::assemble(m + 1, n + 1, &triplets);
     let deepest = Program::assembled(Sparse::zeros(n + 1, n + 1), q, a, b, 0.0, cones);
-    let point = match solve::solve(&deepest, settings) {
-        Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => solution.x[..n].to_vec(),
-        _ => return None,
-    };
-    (depth(program, &point) > 0.0).then_some(point)
+    match solve::solve(&deepest, settings) {
+        Outcome::Optimal(solution) | Outcome::Inaccurate(solution) => Some(solution),
+        _ => None,
+    }
 }

@@ -9,6 +9,6 @@ mod precision;
 
 pub(crate) use curvature::Curvature;
 pub(crate) use equalities::{meets_the_equalities, on_the_equalities};
-pub(crate) use inside::interior;
+pub(crate) use inside::{interior, limits_that_meet};
 pub(crate) use intervals::{Intervals, Limits};
 pub(crate) use precision::{Measure, Precision, Proven, Solver, refined};

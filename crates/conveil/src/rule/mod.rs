@@ -63,6 +63,8 @@ pub struct Rule {
     free: Vec<usize>,
     /// Variables whose stage lets them move; the equations may still fix how.
     moves: Vec<bool>,
+    /// Variables that stand in constraints that hold at the mean and in no other, without being here-and-now.
+    only_at_mean: Vec<bool>,
     equations: Vec<Equation>,
     has_private_equations: bool,
 }
@@ -113,9 +115,12 @@ impl Rule {
                 is_query: true,
             });
         }
+        let is_here_and_now = |j: usize| program.variable_block(j).stage() == Stage::HereAndNow;
+        let only_at_mean: Vec<bool> = (0..n)
+            .map(|j| occurs_at_mean[j] && !occurs_elsewhere[j] && !is_here_and_now(j))
+            .collect();
         for j in 0..n {
-            let only_at_mean = occurs_at_mean[j] && !occurs_elsewhere[j];
-            if program.variable_block(j).stage() == Stage::HereAndNow || only_at_mean {
+            if is_here_and_now(j) || only_at_mean[j] {
                 fixed[j] = Some(Vec::new());
             }
         }
@@ -139,6 +144,7 @@ impl Rule {
             rows,
             free,
             moves,
+            only_at_mean,
             equations,
             has_private_equations,
         };
@@ -167,6 +173,7 @@ impl Rule {
             rows,
             free: Vec::new(),
             moves: vec![false; variables],
+            only_at_mean: vec![false; variables],
             equations: Vec::new(),
             has_private_equations: false,
         }
@@ -218,10 +225,25 @@ impl Rule {
     fn impossible(&self, query: &Equation, rows: &[&str]) -> Error {
         let what = format!("noise on the query `{}`", query.label);
         if rows.is_empty() {
+            let is_any = |marked: &[bool]| query.terms.iter().any(|&(j, _)| marked[j]);
+            if is_any(&self.moves) {
+                return Error::refused(
+                    what,
+                    "it repeats another row of the query, or is a combination of other rows, which carry noise of their own",
+                    "each combination once",
+                );
+            }
+            if is_any(&self.only_at_mean) {
+                return Error::refused(
+                    what,
+                    "its variables stand in the objective, or in constraints that hold at the mean, and in no constraint that holds with noise: nothing would limit how far the noise moves them, so a rule does not move them",
+                    "a limit on them that holds with noise, as wide as you like",
+                );
+            }
             return Error::refused(
                 what,
-                "it has no variable that may respond to the noise, or repeats another row of the query",
-                "query variables that are declared decisions, each combination once",
+                "it has no variable that may respond to the noise: what stands in it is decided before the noise",
+                "a query of variables that are declared decisions",
             );
         }
         Error::refused(

@@ -188,6 +188,21 @@ pub fn solve_checked(program: &Program, settings: &Settings) -> Result<Solution>
     solve(program, settings).into_solution(program, settings.tolerance())
 }
 
+/// Below this size of the optimum and of the limits a tolerance is an absolute one, not relative to them.
+const SMALL: f64 = 1.0;
+
+/// [`solve_checked`] for an optimum that is reported: as close, relative to its size, in small units as in large ones.
+pub(crate) fn optimum(program: &Program, settings: &Settings) -> Result<Solution> {
+    let found = solve_checked(program, settings)?;
+    if found.objective.abs() >= SMALL || size_of_limits(program) >= SMALL {
+        return Ok(found);
+    }
+    match solve(program, &settings.in_units()) {
+        Outcome::Optimal(closer) => Ok(closer),
+        _ => Ok(found),
+    }
+}
+
 /// The outcome of a rewrite, checked against the program it stands for; `None` if it does not pass.
 pub(crate) fn recheck(program: &Program, outcome: Outcome, settings: &Settings) -> Option<Outcome> {
     match outcome {
