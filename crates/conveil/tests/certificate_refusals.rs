@@ -288,7 +288,7 @@ fn limits_that_leave_no_room_are_refused_by_name_before_any_data() {
     let load = m.parameter_within("load", 0.0, 6.0);
     m.minimize(x.at(0));
     m.at_most("supply", load, x.at(0));
-    m.at_most("capacity", x.at(0), 20.0);
+    m.at_most("capacity", x.at(0), 2000.0);
     m.at_most("first", 1.0, y.at(0));
     m.at_most("second", 1.0, y.at(1));
     m.at_most("sum", y.at(0) + y.at(1), 2.0);
