@@ -122,6 +122,10 @@ _TABLE = [
     (r"--spec \S+ takes it from the spec of a release(; by flags, .*? must be as on its card)?", "plan= takes it from a plan"),
     (r"(`plan\.create_budget\(ledger, dataset, epsilon\)`)(?: --[a-z-]+(?: '[^']*'| [^-\s`]+)?)+`?", r"\1"),
     (r"`conveil ledger show[^`]*`", "`ledger.account(dataset)`"),
+    (
+        r"`conveil ledger plan` shows what each release may spend; `--until-spent` releases as many rows as fit",
+        "a declared series (series=) may cost less; row= releases one row",
+    ),
     (r"a file that `conveil audit [^`]*` has written", "what an audit has found"),
     (r'`?on = "released"`?', "a sensitivity of the released map"),
     (r'adjacency = \{ kind = "one-record" \}', "adjacency=conveil.one_record(…)"),

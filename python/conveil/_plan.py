@@ -15,6 +15,7 @@ from . import _cells, _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
 from ._errors import InputError, kept
 from ._phrases import Speaker
+from ._progress import Watched
 from ._results import Card, Release, Report, Values
 from ._rule import Rule
 from ._verbs import Verbs

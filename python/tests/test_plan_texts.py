@@ -218,4 +218,4 @@ def test_places_of_the_conic_form_are_said_by_the_users_names():
     x, d = cp.Variable(2, name="b"), cp.Parameter(name="d", value=1.0)
     plan = conveil.privatize(cp.Problem(cp.Minimize(cp.sum(x)), [x >= d, x <= 9]), [d], "value", **ASK)
     said = str(plan.check())
-    assert "enters the right-hand side of `(d <= b)[0]`, the right-hand side of `(d <= b)[1]`" in said
+    assert "enters `(d <= b)[0]`, `(d <= b)[1]`\n    coefficient -1 in `(d <= b)[0]`: b[0] ≥ `d`\n" in said

@@ -339,9 +339,9 @@ impl Guarantee {
     /// What a released number will be like, without data.
     fn expectation_text(&self) -> String {
         let what = match (self.labels.len(), self.strategy) {
-            (1, _) => format!("`{}` has", self.labels[0]),
-            (_, Strategy::Projected) => "before the projection each number has".into(),
-            _ => "each number has".into(),
+            (1, _) => "the number has",
+            (_, Strategy::Projected) => "before the projection each number has",
+            _ => "each number has",
         };
         let widths = self.uncertainty.half_widths.iter();
         let widest = widths.clone().fold(0.0f64, |most, width| most.max(*width));
