@@ -88,13 +88,13 @@ fn random(index: u64, ball: bool, here_and_now: bool) -> AffineMap {
     if let Some(start) = start {
         m.minimize(x.dot(&cost) + 1.5 * start.at(0));
         m.between("start", 0.0, start.at(0), 1.0);
-        total = total + 1.0 * start.at(0);
+        total += 1.0 * start.at(0);
     } else {
         m.minimize(x.dot(&cost));
     }
     m.at_most("cover", 1.0 * d + 1.0, total);
     if ball {
-        let each: Vec<Affine> = (0..n).map(|j| Affine::from(x.at(j))).collect();
+        let each: Vec<Affine> = (0..n).map(|j| x.at(j)).collect();
         m.norm_at_most("ball", each, 2.0);
     }
     for j in 0..n {

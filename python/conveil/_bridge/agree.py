@@ -141,7 +141,8 @@ def _same_at_random_points(form, theirs, theta):
         cost = 0.5 * dot(y, theirs.P @ y) + dot(theirs.q, y) + theirs.d
         slack, own_slack = theirs.b - theirs.A @ y, b - A @ x
         _same("the rows after substitution", own_slack[kept], slack[form.row_origin[kept]])
-        _same("the limits that meet", slack[opposite], -factor * slack[met])
+        if len(met):
+            _same("the limits that meet", slack[opposite], -factor * slack[met])
         _same("the substituted rows", slack[gone], np.zeros(np.count_nonzero(gone)))
         mine = 0.5 * dot(x, P @ x) + dot(q, x) + d
         for number, block in enumerate(form.columns):

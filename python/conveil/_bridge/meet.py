@@ -7,12 +7,14 @@ where no solve can be proven; as an equality they hold whatever the noise.
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import names
 
 CLOSE = 1e-12
 """Right-hand sides that differ by less, relative to their size, are the same."""
+
+ALIKE = 1e-10
+"""Sums that differ by less, relative to their size, may be of opposite rows."""
 
 
 def meet(form):
@@ -52,26 +54,42 @@ def _opposite_rows(form):
     """(row, its opposite, factor) where A and b of the opposite are −factor times those of the row."""
     is_limit = form.rows_where(lambda r: r.cone == "nonnegative" and r.kind in ("user", "attribute"))
     is_limit[form.places.row] = False
-    A, B = sp.csr_array(form.A), sp.csr_array(form.B)
-    A.sort_indices()
-    B.sort_indices()
-    waiting, pairs = {}, []
-    for i in np.flatnonzero(is_limit).tolist():
-        at, of = slice(A.indptr[i], A.indptr[i + 1]), slice(B.indptr[i], B.indptr[i + 1])
-        values = A.data[at]
-        if len(values) == 0 or values[0] == 0.0:
-            continue
-        size = abs(values[0])
-        columns, numbers = A.indices[at].tobytes(), B.indices[of].tobytes()
-        scaled, private, b = values / size, B.data[of] / size, form.b[i] / size
-        key = (columns, numbers, np.round(np.abs(scaled), 9).tobytes())
-        for other in waiting.get(key, []):
-            j, scaled_j, private_j, b_j, size_j = other
-            is_opposite = np.array_equal(scaled, -scaled_j) and np.array_equal(private, -private_j)
-            if is_opposite and abs(b + b_j) <= CLOSE * max(abs(b), abs(b_j), CLOSE):
-                pairs.append((j, i, size / size_j))
-                waiting[key].remove(other)
-                break
-        else:
-            waiting.setdefault(key, []).append((i, scaled, private, b, size))
+    is_limit &= np.diff(form.A.indptr) > 0
+    limits = np.flatnonzero(is_limit)
+    if len(limits) < 2:
+        return []
+    A, B = form.A.sorted_indices(), form.B.sorted_indices()
+    first = A.data[A.indptr[:-1][limits]]
+    size = np.abs(first)
+    if np.any(size == 0.0):
+        return []
+    # Rows that say the opposite have opposite sums of random multiples: a few candidates are left to compare.
+    rng = np.random.default_rng(11)
+    b = form.b[limits] / size
+    sums = A @ rng.uniform(1.0, 2.0, A.shape[1]) + B @ rng.uniform(1.0, 2.0, B.shape[1])
+    sums = np.abs(sums[limits] / size + np.pi * b)
+    order = np.argsort(sums, kind="stable")
+    sums = sums[order]
+    near = np.diff(sums) <= ALIKE * sums[1:]
+    if not np.any(near):
+        return []
+    # Runs of sums that are near each other; of two opposite rows one has a positive first coefficient.
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], near, [False]]).astype(int)))
+    is_up, pairs = first > 0.0, []
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist()):
+        run = order[start : end + 1]
+        for i, j in zip(run[is_up[run]].tolist(), run[~is_up[run]].tolist()):
+            rows = [(A, limits[i], limits[j]), (B, limits[i], limits[j])]
+            if abs(b[i] + b[j]) <= CLOSE * max(abs(b[i]), abs(b[j]), CLOSE) and all(
+                _is_opposite(*row, size[i], size[j]) for row in rows
+            ):
+                pairs.append((limits[i], limits[j], size[j] / size[i]))
     return pairs
+
+
+def _is_opposite(matrix, i, j, size_i, size_j):
+    """Whether row j is the opposite of row i, each in its own units."""
+    one, other = (slice(matrix.indptr[k], matrix.indptr[k + 1]) for k in (i, j))
+    return np.array_equal(matrix.indices[one], matrix.indices[other]) and np.array_equal(
+        matrix.data[one] / size_i, -matrix.data[other] / size_j
+    )
