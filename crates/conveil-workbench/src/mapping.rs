@@ -6,6 +6,7 @@
 use conveil::program::{Cone, DataMap, Parameter, Place, Program};
 use conveil_models::exact;
 use serde::Serialize;
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// One place that a private number enters.
@@ -40,6 +41,7 @@ pub(crate) fn of(map: &dyn DataMap) -> Vec<Vec<Enters>> {
         rows: map.template().a().by_rows(),
         names,
         at_nominal: at_nominal.is_some(),
+        said: RefCell::default(),
     };
     let each = parameters.iter().map(|parameter| {
         let locations = parameter.locations().iter();
@@ -69,6 +71,8 @@ struct Words<'p> {
     /// The private numbers by place, where they stand for themselves.
     names: HashMap<Place, Vec<(f64, String)>>,
     at_nominal: bool,
+    /// Rows that were said before: many private numbers may stand in one.
+    said: RefCell<HashMap<usize, String>>,
 }
 
 impl Words<'_> {
@@ -83,7 +87,10 @@ impl Words<'_> {
             coefficient,
             reads: match place {
                 Place::Q(j) => self.price(j),
-                Place::B(i) | Place::A(i, _) => self.row(i),
+                Place::B(i) | Place::A(i, _) => {
+                    let mut said = self.said.borrow_mut();
+                    said.entry(i).or_insert_with(|| self.row(i)).clone()
+                }
             },
             at_nominal: self.at_nominal,
         }
@@ -97,9 +104,9 @@ impl Words<'_> {
 
     /// Σ a·x ≤ b, turned around where every coefficient is negative.
     fn row(&self, i: usize) -> String {
-        let blocks = self.program.constraints().iter();
-        let mut blocks = blocks.filter(|block| block.range().contains(&i));
-        let cone = blocks.next().map(|block| block.cone());
+        let blocks = self.program.constraints();
+        let place = blocks.partition_point(|block| block.range().end <= i);
+        let cone = blocks.get(place).map(|block| block.cone());
         let terms = self.rows.row(i);
         let value = |j: usize| self.program.a().get(i, j);
         let is_private = |j: usize| self.names.contains_key(&Place::A(i, j));

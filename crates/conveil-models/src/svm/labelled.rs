@@ -58,6 +58,9 @@ impl Labelled {
     /// Takes the records in turn until there are so many.
     pub(super) fn repeat(&mut self, count: usize) {
         let found = self.labels.len();
+        if found == 0 {
+            return;
+        }
         self.features.truncate(count);
         self.labels.truncate(count);
         for i in found..count {
