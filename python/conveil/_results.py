@@ -14,7 +14,10 @@ from . import _html
 from ._figure import Line, figure
 
 
-_SAID_PRIVATE = re.compile(r"\A(CURATOR REPORT|COMPARISON|EXPLANATION|FRONTIER): PRIVATE, [^;\n]*")
+_SAID_PRIVATE = re.compile(
+    r"\A(CURATOR REPORT|COMPARISON|EXPLANATION|FRONTIER): PRIVATE, [^;\n]*"
+    r"(; values chosen because of it are not covered by a guarantee)?"
+)
 """How the engine begins its documents about data. Nominal values are data to it."""
 
 
@@ -28,6 +31,8 @@ class Document:
 
     def __init__(self, text, data, private=True):
         self.text = text if private else _SAID_PRIVATE.sub(r"\1: public, at the nominal values", text)
+        if not private and isinstance(data, dict) and "private" in data:
+            data = {**data, "private": False}
         self.data, self.private = data, private
 
     def warned(self, warnings):

@@ -110,6 +110,15 @@ impl Files {
         &self.spec_name
     }
 
+    /// Whether two names, as a spec writes them, are of one file.
+    pub fn is_same(&self, one: &str, other: &str) -> bool {
+        let on_disk = |name: &str| match &self.public {
+            Place::Folder(folder) => folder.join(name).canonicalize().ok(),
+            Place::Memory(_) => None,
+        };
+        one == other || on_disk(one).is_some_and(|path| on_disk(other) == Some(path))
+    }
+
     /// The directory that paths in the spec are relative to; that of the process where the files are in memory.
     pub fn folder(&self) -> &Path {
         match &self.public {

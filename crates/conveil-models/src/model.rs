@@ -90,6 +90,9 @@ pub trait Stated: Any + fmt::Debug + Send + Sync {
     /// sampled sensitivity without a set to sample from, a certificate that is proven for other models.
     fn check(&self, spec: &Spec) -> Result<(), ReadError>;
 
+    /// The private files that it names, as written: none of them can be a public twin.
+    fn private_files(&self) -> Vec<&Located<String>>;
+
     /// The same with public data in place of the private ones; or which are missing, and how a spec gives them.
     fn with_public(&self, spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing>;
 

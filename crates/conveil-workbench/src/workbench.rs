@@ -167,6 +167,18 @@ impl Workbench {
                 )));
             }
         };
+        if let StandIn::Twin(twin) = data {
+            let is_private = |file: &&conveil_text::Located<String>| {
+                self.inputs.files.is_same(&file.value, &twin.value)
+            };
+            if spec.model.private_files().iter().any(is_private) {
+                let message = "the `twin` is the private file itself, and a twin is public";
+                let error = twin.error(self.name(), message);
+                let help =
+                    "a public file of the same form, such as an older or a synthetic dataset";
+                return Err(error.with_help(help).into());
+            }
+        }
         let stated = spec.model.with_public(spec, data);
         let stated = stated.map_err(|Missing { what, help }| {
             Failure::input(format!("{}: {what}\n  help: {help}", self.name()))

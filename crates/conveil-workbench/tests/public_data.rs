@@ -148,6 +148,44 @@ fn public_data_that_are_missing_are_asked_for() {
 }
 
 #[test]
+fn a_private_file_is_no_twin() {
+    let spec = SPEC.replace("last-year.csv", "demand.csv");
+    let bench = bench(&spec, "parameter,value\ndemand,9.5\n");
+    let failure = bench.at(About::Twin).unwrap_err();
+    assert!(
+        failure.to_string().contains("is the private file itself"),
+        "{failure}"
+    );
+}
+
+/// Seven numbers by at most 1 each: 7 in ℓ₁, √7 in ℓ₂, and a bound per unit of one number is no bound per unit of the latter.
+#[test]
+fn who_is_protected_makes_the_adjacency_and_stands_on_the_guarantee() {
+    let private = "parameter,value\ndemand,9.5\n";
+    let protects = "[private.protects]\nwho = \"a patient\"\nentries = 7\neach = 0.01\n[[private";
+    let spec = SPEC.replace("adjacency = { kind = \"one-entry\", alpha = 0.05 }", "");
+    let spec = spec.replacen("[[private", protects, 1);
+    let check = bench(&spec, private).check(&Silent).unwrap();
+    assert!(check.adjacency.contains("0.07"), "{}", check.adjacency);
+    let said = check.text;
+    let line = "protects: a patient, who changes at most 7 private numbers, each by at most 0.01";
+    assert!(said.contains(line), "{said}");
+    let gaussian = spec.replace("\"laplace\"", "\"gaussian\"\ndelta = 1e-6");
+    let opened = Workbench::from_files(
+        Text {
+            name: "plan",
+            text: &gaussian,
+        },
+        &[],
+    );
+    let failure = opened.unwrap_err().to_string();
+    assert!(failure.contains("per unit of the ℓ₂ norm"), "{failure}");
+    let value = gaussian.replace("per_alpha = 3.0", "value = 0.21");
+    let check = bench(&value, private).check(&Silent).unwrap();
+    assert!(check.adjacency.contains("0.026"), "{}", check.adjacency);
+}
+
+#[test]
 fn public_data_are_not_released() {
     let bench = bench(SPEC, "parameter,value\ndemand,9.5\n");
     for account in [

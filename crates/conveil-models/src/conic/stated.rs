@@ -145,6 +145,10 @@ impl Stated for Conic {
         agreement::check(self, spec)
     }
 
+    fn private_files(&self) -> Vec<&Located<String>> {
+        self.data.iter().collect()
+    }
+
     fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
         let mut stated = self.clone();
         match data {

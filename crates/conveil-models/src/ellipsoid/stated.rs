@@ -111,6 +111,13 @@ impl Stated for EllipsoidSpec {
         }
     }
 
+    fn private_files(&self) -> Vec<&Located<String>> {
+        match &self.offsets {
+            Some(OffsetsSource::File(file)) => vec![file],
+            _ => Vec::new(),
+        }
+    }
+
     /// The centre of the universe is a public dataset.
     fn with_public(&self, spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
         let offsets = match (data, &spec.private.universe) {

@@ -286,6 +286,10 @@ impl Stated for OpfSpec {
         }
     }
 
+    fn private_files(&self) -> Vec<&Located<String>> {
+        self.demand.iter().collect()
+    }
+
     fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
         let mut stated = self.clone();
         match data {

@@ -159,6 +159,10 @@ impl Stated for PortfolioSpec {
         }
     }
 
+    fn private_files(&self) -> Vec<&Located<String>> {
+        self.returns.iter().collect()
+    }
+
     fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
         let StandIn::Twin(file) = data else {
             return Err(Missing::nominal("returns"));

@@ -171,6 +171,10 @@ impl Stated for RegressionSpec {
         self.check_loss(spec)
     }
 
+    fn private_files(&self) -> Vec<&Located<String>> {
+        vec![self.data.as_ref().unwrap_or(&self.regressors)]
+    }
+
     fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
         let StandIn::Twin(file) = data else {
             return Err(Missing::nominal("responses"));

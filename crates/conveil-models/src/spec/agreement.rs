@@ -1,6 +1,6 @@
 //! What the common sections of a spec must agree on, whatever the model.
 
-use conveil::ask::{Bound, NoiseShape, Request};
+use conveil::ask::{Adjacency, Bound, NoiseShape, Request};
 use conveil::chance::BlockEta;
 use conveil_text::ReadError;
 use conveil_text::spelling::counted;
@@ -45,6 +45,22 @@ fn check_sensitivity(spec: &Spec) -> Result<(), ReadError> {
         }) if spec.private.adjacency.value.alpha().is_none() => Err(sensitivity
             .error(&spec.name, "`per_alpha` needs an adjacency with an alpha")
             .with_help("declare the sensitivity itself: value = 1.0")),
+        // α follows from who is protected, and with it the norm that a bound per α would be in.
+        Sensitivity::By(Request::Declared {
+            bound: Bound::PerAlpha(_),
+            ..
+        })
+        | Sensitivity::PerAlpha(_)
+            if spec.private.protects.is_some()
+                && matches!(spec.private.adjacency.value, Adjacency::L2 { .. }) =>
+        {
+            Err(sensitivity
+                .error(
+                    &spec.name,
+                    "`per_alpha` would be per unit of the ℓ₂ norm here, in which Gaussian noise measures who is protected, and not per unit of one private number",
+                )
+                .with_help("declare the sensitivity itself, in the ℓ₂ norm: value = 21.0; or take a certificate"))
+        }
         Sensitivity::PerAlpha(word) if !spec.model.kind().per_alpha.contains(word) => {
             let message = format!(
                 "`{word}` makes no sense with model `{}`",

@@ -182,6 +182,10 @@ impl Stated for SvmSpec {
         }
     }
 
+    fn private_files(&self) -> Vec<&Located<String>> {
+        self.data.iter().chain(&self.test).collect()
+    }
+
     /// The records of a twin are taken in turn until there are as many as private ones.
     fn with_public(&self, _spec: &Spec, data: StandIn<'_>) -> Result<Arc<dyn Stated>, Missing> {
         let StandIn::Twin(file) = data else {

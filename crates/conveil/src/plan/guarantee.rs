@@ -178,17 +178,23 @@ impl Guarantee {
             return None;
         }
         let factor = short(self.privacy.epsilon().exp(), 3);
-        let failing = match self.privacy.delta() {
-            0.0 => String::new(),
-            delta => format!(", but for a probability of {delta}"),
+        let given = match self.is_given_an_answer() {
+            false => "",
+            true => ", given an answer",
         };
         let pairs = match self.basis.gamma() {
             None => "two such datasets",
             Some(_) => "most pairs of such datasets",
         };
-        Some(format!(
-            "this release changes anybody's odds between {pairs} by a factor of at most {factor}{failing}"
-        ))
+        // With δ > 0 the odds themselves are bounded but for a probability that is larger than δ.
+        Some(match self.privacy.delta() {
+            0.0 => format!(
+                "this release changes anybody's odds between {pairs} by a factor of at most {factor}{given}"
+            ),
+            delta => format!(
+                "for {pairs} the probabilities of any set of answers differ by a factor of at most {factor}, plus {delta}{given}"
+            ),
+        })
     }
 
     /// The η table.

@@ -35,7 +35,7 @@ pub struct Uncertainty {
 pub struct Bias {
     /// By how much, in the unit of the released number.
     pub amount: f64,
-    /// Whether it can be less: under an envelope, whose price can cap the released number.
+    /// Whether it can be less: under an envelope, whose price can cap the released number, or where data are clipped.
     pub at_most: bool,
 }
 
@@ -74,15 +74,15 @@ impl Uncertainty {
 }
 
 impl Bias {
-    /// In words; `released` is what a reader calls the number.
+    /// In words; `released` is what a reader calls the number. Clipped data count as clipped: the optimum is theirs.
     pub fn text(&self, released: &str) -> String {
         let amount = short(self.amount, 6);
         match self.at_most {
             false => format!(
-                "on average {released} is {amount} worse than the optimum, whatever the data: that is the room for the noise"
+                "on average {released} is {amount} worse than the optimum, for all data that the noise fits: that is the room for it"
             ),
             true => format!(
-                "on average {released} is at most {amount} worse than the optimum, unless the envelope corrects the data: that is the room for the noise"
+                "on average {released} is at most {amount} worse than the optimum, unless data are clipped or corrected: that is the room for the noise"
             ),
         }
     }
@@ -113,7 +113,7 @@ fn bias(ask: &Ask, released: &ReleasedMap<'_>, model: &dyn DataMap) -> Option<Bi
     let (query, design, program) = (own.query(), own.design(), own.map().template());
     let answers = |stage: Stage| matches!(stage, Stage::Decision | Stage::Witness);
     let is_exact = ask.strategy == Strategy::Program
-        && query.value_factor.is_some()
+        && query.value_factor == Some(1.0)
         && query.slope.is_none()
         && ask.risk.is_expectation()
         && design.splits() == 1
@@ -126,8 +126,9 @@ fn bias(ask: &Ask, released: &ReleasedMap<'_>, model: &dyn DataMap) -> Option<Bi
         });
     let interval = design.sole_box(0).filter(|_| is_exact)?;
     let t = own.shape().row(0)[0];
+    let is_clipped = model.parameters().iter().any(|p| p.bounds().is_some());
     Some(Bias {
         amount: -(interval.lower * t).min(interval.upper * t),
-        at_most: released.plain().is_some(),
+        at_most: released.plain().is_some() || is_clipped,
     })
 }
