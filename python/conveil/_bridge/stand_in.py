@@ -83,6 +83,12 @@ def entries_of(parameter):
         positions = at = np.arange(shape[0]) * (shape[0] + 1)
         of = np.arange(len(positions))
     elif attributes.get("sparsity"):
+        if not hasattr(parameter, "sparse_idx"):
+            refuse(
+                f"the sparse parameter `{parameter.name()}`",
+                "this version of CVXPY does not say which of its entries there are",
+                "a newer CVXPY, or a parameter for its entries that are not zero",
+            )
         positions = at = np.ravel_multi_index(parameter.sparse_idx, shape, order="F")
         of = np.arange(len(positions))
     else:
