@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use conveil::ask::{NoiseShape, Query, Request};
 use conveil::curator::{About, CuratorReport};
-use conveil::plan::{Decided, Plan};
+use conveil::plan::{Choice, Decided, Plan};
 use conveil::program::{DataMap, Objective, Place};
 use conveil_text::tables::Table;
 use conveil_text::{Located, ReadError};
@@ -66,6 +66,11 @@ pub trait Stated: Any + fmt::Debug + Send + Sync {
     /// How many private numbers make a record, where the model knows.
     fn record_len(&self) -> Option<usize> {
         None
+    }
+
+    /// Whether its constraints are the losses of single records: from version 2 on, η is then for each of them by itself.
+    fn has_records(&self) -> bool {
+        false
     }
 
     /// Reads its keys of `[private]`.
@@ -152,6 +157,11 @@ pub trait Model: fmt::Debug + Send + Sync {
 
     /// The modeller's own objective, where the spec states one.
     fn objective(&self) -> Option<Objective> {
+        None
+    }
+
+    /// The strategy that suits it, where it has a rule of its own for specs that leave the choice open.
+    fn strategy(&self, _spec: &Spec) -> Option<Choice> {
         None
     }
 

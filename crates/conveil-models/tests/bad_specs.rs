@@ -43,8 +43,8 @@ fn mistakes_in_the_text() {
 #[rustfmt::skip] // one case, two lines
 fn mistakes_in_sections_and_versions() {
     refused(&[
-        (SMALLEST, "[problem]\n", "version = 2\n[problem]\n",
-            "spec.toml:1:11: version 2 is not known; this program reads version 1"),
+        (SMALLEST, "[problem]\n", "version = 3\n[problem]\n",
+            "spec.toml:1:11: version 3 is not known; this program reads versions 1 and 2"),
         (SMALLEST, "[problem]\n", "version = \"1\"\n[problem]\n",
             "spec.toml:1:11: `version` must be a whole number, found a string"),
         (SMALLEST, "[problem]\nmodel = \"conic\"\nfile = \"problem.json\"\n", "",
@@ -345,7 +345,7 @@ fn mistakes_in_feasibility() {
         (SMALLEST, "eta = 0.01", "eta = 0.01\nfactor = \"gaussian\"",
             "spec.toml:17:10: factor `gaussian` needs mechanism `gaussian`"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nstrategy = \"projection\"",
-            "spec.toml:17:12: `strategy` must be `program`, `output` or `projected`, found `projection`"),
+            "spec.toml:17:12: `strategy` must be `auto`, `program`, `output` or `projected`, found `projection`"),
         (SMALLEST, "eta = 0.01", "strategy = \"output\"\nmethod = \"mass-box\"",
             "spec.toml:17:10: `method` says how η is kept, and there is no `eta`\n  help: leave it out; or add `eta`, for `compare`"),
         (EVERY_KEY, r#"factor = "cantelli""#, r#"factor = "chernoff""#,

@@ -4,10 +4,11 @@ use conveil::ask::{
     Adjacency, Ask, MapKind, NoiseShape, Query, Request, Sampled, Strategy, Universe,
 };
 use conveil::chance::{BlockChoice, BlockEta, Feasibility};
+use conveil::plan::Choice;
 use conveil::program::{DataMap, Program};
 use conveil::solve::{Cancel, Settings};
 use conveil_models::model::Model;
-use conveil_models::spec::{Block, Sensitivity, Spec, VariableRef};
+use conveil_models::spec::{Block, Sensitivity, Spec, StrategyChoice, VariableRef};
 use conveil_text::Located;
 
 use crate::failure::Failure;
@@ -52,6 +53,34 @@ pub fn ask_from_spec(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<
         ask = ask.threads(threads);
     }
     Ok(ask)
+}
+
+/// The strategy of a spec that leaves the choice to the rule: the model's own, or the engine's on public structure.
+pub(crate) fn choose_strategy(spec: &mut Spec, model: &dyn Model) -> Result<(), Failure> {
+    if spec.feasibility.choice != StrategyChoice::Open {
+        return Ok(());
+    }
+    let carry_out = (spec.feasibility.carry_out.as_ref()).is_some_and(|stated| stated.value);
+    let Choice { strategy, why } = match model.strategy(spec) {
+        Some(choice) if !carry_out => choice,
+        _ => Choice::by_rule(
+            model.map(),
+            &model.query(spec)?,
+            carry_out,
+            &Settings::default(),
+        ),
+    };
+    let feasibility = &mut spec.feasibility;
+    if strategy == Strategy::Program && feasibility.eta.is_none() {
+        let message =
+            format!("strategy `auto` takes program perturbation here, which needs `eta`: {why}");
+        let error = feasibility.strategy.error(&spec.name, message);
+        let help = format!("in [feasibility]: {}", spec.model.kind().eta);
+        return Err(error.with_help(help).into());
+    }
+    feasibility.strategy.value = strategy;
+    feasibility.choice = StrategyChoice::ByRule { why };
+    Ok(())
 }
 
 /// Whether the spec asks for the paper's calibration: to the map without noise, where another one is released.

@@ -14,7 +14,7 @@ use conveil_models::model::{Compared, Curated, Datasets, Missing, Model, StandIn
 use conveil_models::spec::{self, Spec};
 use serde::Serialize;
 
-use crate::ask::ask_from_spec;
+use crate::ask::{ask_from_spec, choose_strategy};
 use crate::audit;
 use crate::check::Check;
 use crate::data::Opened;
@@ -138,8 +138,9 @@ impl Workbench {
         Ok(bench)
     }
 
-    fn of(inputs: Inputs) -> Result<Self, Failure> {
+    fn of(mut inputs: Inputs) -> Result<Self, Failure> {
         let model = inputs.spec.model.open(&inputs.spec, &inputs.files)?;
+        choose_strategy(&mut inputs.spec, &*model)?;
         Ok(Workbench {
             inputs,
             model: model.into(),

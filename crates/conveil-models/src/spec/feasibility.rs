@@ -6,17 +6,38 @@ use conveil::noise::Factor;
 use conveil_text::tables::{Item, Names, Table};
 use conveil_text::{Located, ReadError};
 
+use super::Version;
+
 /// The chance constraint, Pr(feasible) ≥ 1 − η, and how it is kept (M5).
 #[derive(Debug, Clone)]
 pub struct FeasibilitySection {
-    /// `strategy` (`program`).
+    /// `strategy` (`program`; from version 2 on `auto`): the one stated, or the one that the rule chose. While the choice is
+    /// open it is the default of version 1.
     pub strategy: Located<Strategy>,
+    /// Who chooses the strategy.
+    pub choice: StrategyChoice,
+    /// `carry_out`: somebody carries out the decision behind the answer, so that it must be feasible.
+    pub carry_out: Option<Located<bool>>,
     /// `eta`: η in (0, ½). Not needed where the noise is on the answer: `compare` alone reads it there.
     pub eta: Option<f64>,
     /// All that is common to the constraint blocks: `eta`, `rows`, `method`, `factor`, `split`, `size`, `beta`, `seed`.
     pub promise: Feasibility,
     /// `[[feasibility.block]]`: what differs for single constraint blocks.
     pub blocks: Vec<Block>,
+}
+
+/// Who chooses the strategy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StrategyChoice {
+    /// The spec.
+    Stated,
+    /// The rule, on the public structure of the model; it was not asked yet.
+    Open,
+    /// The rule chose, and says why.
+    ByRule {
+        /// Why, in public words.
+        why: String,
+    },
 }
 
 /// The settings of one constraint block; what is not given follows [`FeasibilitySection`].
@@ -70,21 +91,51 @@ fn takes_factor(method: Choice) -> bool {
     method.kind().is_none_or(|kind| kind.takes_factor())
 }
 
+/// What a spec says that leaves `[feasibility]` out: all of it follows from rules.
+pub(super) fn by_rules(top: &Table) -> FeasibilitySection {
+    FeasibilitySection {
+        strategy: top.locate(Strategy::default()),
+        choice: StrategyChoice::Open,
+        carry_out: None,
+        eta: None,
+        promise: Feasibility::default(),
+        blocks: Vec::new(),
+    }
+}
+
 /// Reads `[feasibility]`; methods and factors must be proven for the noise.
-pub(super) fn read(mut table: Table, privacy: &Privacy) -> Result<FeasibilitySection, ReadError> {
+pub(super) fn read(
+    mut table: Table,
+    privacy: &Privacy,
+    version: Version,
+    rows_each: bool,
+) -> Result<FeasibilitySection, ReadError> {
     table.known(&[
-        "strategy", "eta", "rows", "method", "split", "factor", "size", "beta", "seed", "block",
+        "strategy",
+        "eta",
+        "rows",
+        "method",
+        "split",
+        "factor",
+        "size",
+        "beta",
+        "seed",
+        "block",
+        "carry_out",
     ])?;
-    let strategy = match table.optional("strategy") {
-        None => table.locate(Strategy::default()),
-        Some(item) => {
-            let words = [Strategy::Program, Strategy::Output, Strategy::Projected];
-            item.locate(item.choice(&words.map(|strategy| (strategy.key(), strategy)))?)
+    let (strategy, choice) = read_strategy(&mut table, version)?;
+    let carry_out = match table.optional("carry_out") {
+        None => None,
+        Some(item) if choice == StrategyChoice::Stated => {
+            return Err(item
+                .error("`carry_out` is for the rule that chooses a strategy, and one is stated")
+                .with_help("leave it out, or strategy = \"auto\""));
         }
+        Some(item) => Some(item.locate(item.boolean()?)),
     };
-    let eta = match strategy.value {
-        Strategy::Program => Some(table.required("eta", "eta = 0.01")?),
-        Strategy::Output | Strategy::Projected => table.optional("eta"),
+    let eta = match (strategy.value, &choice) {
+        (Strategy::Program, StrategyChoice::Stated) => Some(table.required("eta", "eta = 0.01")?),
+        _ => table.optional("eta"),
     };
     if eta.is_none() {
         for key in KEPT_BY {
@@ -97,7 +148,7 @@ pub(super) fn read(mut table: Table, privacy: &Privacy) -> Result<FeasibilitySec
     }
     let eta = eta.map(|eta| eta.below_half()).transpose()?;
     let each = match table.optional("rows") {
-        None => false,
+        None => rows_each,
         Some(rows) => rows.choice(&[("joint", false), ("each", true)])?,
     };
     let of_all = Stated::read(&mut table)?;
@@ -127,12 +178,34 @@ pub(super) fn read(mut table: Table, privacy: &Privacy) -> Result<FeasibilitySec
     };
     Ok(FeasibilitySection {
         strategy,
+        choice,
+        carry_out,
         eta,
         promise: promise
             .method(of_all.choice(&of_all))
             .split(split)
             .sampling(size, beta, seed),
         blocks,
+    })
+}
+
+/// The strategy, and who chooses it.
+fn read_strategy(
+    table: &mut Table,
+    version: Version,
+) -> Result<(Located<Strategy>, StrategyChoice), ReadError> {
+    let Some(item) = table.optional("strategy") else {
+        let choice = match version {
+            Version::One => StrategyChoice::Stated,
+            Version::Two => StrategyChoice::Open,
+        };
+        return Ok((table.locate(Strategy::default()), choice));
+    };
+    let mut words: Vec<(&str, Option<Strategy>)> = vec![("auto", None)];
+    words.extend(Strategy::ALL.map(|strategy| (strategy.key(), Some(strategy))));
+    Ok(match item.choice(&words)? {
+        None => (item.locate(Strategy::default()), StrategyChoice::Open),
+        Some(stated) => (item.locate(stated), StrategyChoice::Stated),
     })
 }
 

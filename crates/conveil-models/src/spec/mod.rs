@@ -22,7 +22,7 @@ use conveil_text::tables::{Document, Table};
 
 use crate::model::{KINDS, Kind, Stated};
 
-pub use feasibility::{Block, FeasibilitySection};
+pub use feasibility::{Block, FeasibilitySection, StrategyChoice};
 pub use operation::{Lattice, Ledger, Series, Solver, Study};
 pub use privacy::{PrivacySection, Sensitivity};
 pub use private::PrivateSection;
@@ -36,6 +36,8 @@ pub use risk::RiskSection;
 pub struct Spec {
     /// How messages call it.
     pub name: String,
+    /// `version`: which defaults fill what the text leaves out.
+    pub version: Version,
     /// `[problem]`, and what is the model's own in `[private]` and `[query]`.
     pub model: Arc<dyn Stated>,
     /// `[private]`: how datasets may differ.
@@ -58,8 +60,29 @@ pub struct Spec {
     pub ledger: Option<Ledger>,
 }
 
-/// The only version of the format.
-const VERSION: u64 = 1;
+/// A version of the format: the same keys, and the defaults of what a text leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// Program perturbation unless another strategy is stated. Also where a text states no version.
+    One,
+    /// Strategy, λ and rows are chosen by public rules (docs/defaults.md).
+    Two,
+}
+
+impl Version {
+    fn read(top: &mut Table) -> Result<Self, ReadError> {
+        let Some(item) = top.optional("version") else {
+            return Ok(Version::One);
+        };
+        match item.whole()? {
+            1 => Ok(Version::One),
+            2 => Ok(Version::Two),
+            other => Err(item.error(format!(
+                "version {other} is not known; this program reads versions 1 and 2"
+            ))),
+        }
+    }
+}
 
 const SECTIONS: &[&str] = &[
     "version",
@@ -80,16 +103,7 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
     let document = Document::read(name, text)?;
     let mut top = document.top("the spec");
     top.known(SECTIONS)?;
-    if let Some(item) = top.optional("version") {
-        match item.whole()? {
-            VERSION => {}
-            other => {
-                return Err(item.error(format!(
-                    "version {other} is not known; this program reads version {VERSION}"
-                )));
-            }
-        }
-    }
+    let version = Version::read(&mut top)?;
     let mut model = read_problem(required(
         &mut top,
         "problem",
@@ -105,14 +119,20 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
     let privacy = privacy::read(required(&mut top, "privacy", example)?, &*model)?;
     private.protecting(&privacy.mechanism, model.record_len(), name)?;
     let example = model.kind().eta;
+    let feasibility = match (optional(&mut top, "feasibility")?, version) {
+        (None, Version::Two) => feasibility::by_rules(&top),
+        (None, Version::One) => return Err(missing(&top, "feasibility", example)),
+        (Some(table), _) => {
+            let rows_each = version >= Version::Two && model.has_records();
+            feasibility::read(table, &privacy.mechanism, version, rows_each)?
+        }
+    };
     let spec = Spec {
         name: name.into(),
+        version,
         private,
         query,
-        feasibility: feasibility::read(
-            required(&mut top, "feasibility", example)?,
-            &privacy.mechanism,
-        )?,
+        feasibility,
         privacy,
         risk: risk::read(optional(&mut top, "risk")?)?,
         lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
@@ -179,8 +199,10 @@ fn required<'d>(
     section: &'static str,
     example: &str,
 ) -> Result<Table<'d>, ReadError> {
-    optional(top, section)?.ok_or_else(|| {
-        top.error(format!("the section [{section}] is missing"))
-            .with_help(format!("for example: [{section}] with {example}"))
-    })
+    optional(top, section)?.ok_or_else(|| missing(top, section, example))
+}
+
+fn missing(top: &Table, section: &str, example: &str) -> ReadError {
+    top.error(format!("the section [{section}] is missing"))
+        .with_help(format!("for example: [{section}] with {example}"))
 }

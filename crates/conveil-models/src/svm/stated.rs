@@ -138,6 +138,10 @@ impl Stated for SvmSpec {
         Some(self.numbers())
     }
 
+    fn has_records(&self) -> bool {
+        true
+    }
+
     fn read_private(&mut self, table: &mut Table<'_>) -> Result<(), ReadError> {
         self.data = Some(table.required("data", "data = \"records.csv\"")?.words()?);
         if let Some(test) = table.optional("test") {

@@ -18,6 +18,9 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// All of them.
+    pub const ALL: [Strategy; 3] = [Strategy::Program, Strategy::Output, Strategy::Projected];
+
     /// Its name in texts.
     pub fn name(self) -> &'static str {
         match self {

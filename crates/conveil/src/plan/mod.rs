@@ -2,6 +2,7 @@
 
 mod basis;
 mod certified;
+mod choice;
 mod correction;
 mod decided;
 mod deterministic;
@@ -17,6 +18,7 @@ mod warnings;
 pub(crate) mod within;
 
 pub use basis::{Basis, BasisKind};
+pub use choice::Choice;
 pub use correction::Correction;
 pub(crate) use correction::is_moved;
 pub use decided::{Decided, Recourse};

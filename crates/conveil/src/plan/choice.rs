@@ -1,0 +1,56 @@
+//! Which strategy suits a program, by public structure alone: what is private, what is released, whether somebody carries
+//! the decision out. The rule looks at no number of the data, so what it chooses is covered by the guarantee (M1).
+
+use super::Projection;
+use crate::ask::{Query, Strategy};
+use crate::program::DataMap;
+use crate::solve::Settings;
+
+/// A strategy and why it was chosen, in public words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The strategy.
+    pub strategy: Strategy,
+    /// Why.
+    pub why: String,
+}
+
+impl Choice {
+    /// A strategy with its reason.
+    pub fn new(strategy: Strategy, why: impl Into<String>) -> Self {
+        Choice {
+            strategy,
+            why: why.into(),
+        }
+    }
+
+    /// The rule. `carry_out`: somebody carries out the decision behind the answer.
+    pub fn by_rule(map: &dyn DataMap, query: &Query, carry_out: bool, settings: &Settings) -> Self {
+        let parts = map.private_parts();
+        if parts.a || parts.b {
+            return Choice::new(
+                Strategy::Program,
+                "the constraints are private, and only a decision that leaves room for the noise keeps them",
+            );
+        }
+        if carry_out {
+            return Choice::new(
+                Strategy::Program,
+                "the decision is to be carried out, so that it must move with the noise",
+            );
+        }
+        let projects = query
+            .resolve(map, Strategy::Projected)
+            .is_ok_and(|query| Projection::new(map, &query, settings).is_ok());
+        match projects {
+            true => Choice::new(
+                Strategy::Projected,
+                "the constraints are public, so that the noisy answer can be moved back onto them",
+            ),
+            false => Choice::new(
+                Strategy::Output,
+                "the constraints are public, and no decision is to be carried out",
+            ),
+        }
+    }
+}
