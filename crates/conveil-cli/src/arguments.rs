@@ -47,7 +47,7 @@ struct Line {
 pub(crate) enum Command {
     /// Show what a spec would release and guarantee, without using the private values
     #[command(after_help = "Example:\n  conveil check examples/specs/two-generators.toml")]
-    Check(Common),
+    Check(Checked),
     /// Solve on the private data and report to the curator; nothing is released
     #[command(after_help = "Example:\n  conveil solve examples/specs/two-generators.toml")]
     Solve(Curating),
@@ -105,6 +105,16 @@ pub(crate) struct Common {
     pub(crate) spec: PathBuf,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// What `check` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Checked {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Fail where public data show that the answer would be poor [exit code 4]
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// How the result is shown.
@@ -184,6 +194,9 @@ pub(crate) struct Releasing {
     /// Of a series, release as many rows as the budget takes [default: a series that does not fit whole is refused]
     #[arg(long, conflicts_with = "row")]
     pub(crate) until_spent: bool,
+    /// Refuse a release that public data show to be poor; nothing is charged [exit code 4]
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Release without a ledger; the card says so
     #[arg(long)]
     pub(crate) no_ledger: bool,
@@ -284,7 +297,7 @@ impl Command {
     /// How its result is shown.
     pub(crate) fn output(&self) -> Output {
         match self {
-            Command::Check(common) => common.output,
+            Command::Check(checked) => checked.common.output,
             Command::Solve(curating) | Command::Inspect(curating) | Command::Explain(curating) => {
                 curating.common.output
             }

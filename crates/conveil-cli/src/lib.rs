@@ -53,7 +53,7 @@ fn exit_code(kind: Kind) -> u8 {
 
 fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     match command {
-        Command::Check(common) => verbs::check(common, terminal),
+        Command::Check(checked) => verbs::check(checked, terminal),
         Command::Solve(curating) => verbs::solve(curating, terminal),
         Command::Inspect(curating) => verbs::inspect(curating, terminal),
         Command::Compare(study) => verbs::compare(study, terminal),

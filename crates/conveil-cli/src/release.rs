@@ -19,6 +19,7 @@ pub(crate) fn run(releasing: &Releasing, terminal: &Terminal) -> Result<(), Fail
         decision: releasing.decision.is_some(),
         report: releasing.report.is_some(),
         until_spent: releasing.until_spent,
+        strict: releasing.strict,
         account: match (releasing.not_private, releasing.no_ledger) {
             (true, _) => Account::NotPrivate {
                 seed: releasing.seed,

@@ -2,7 +2,7 @@
 
 use conveil_workbench::{Failure, Judged, Workbench, read_witness};
 
-use crate::arguments::{Audited, Common, Curating, Probe, Study, Sweep};
+use crate::arguments::{Audited, Checked, Common, Curating, Probe, Study, Sweep};
 use crate::new_file::{refuse_existing, write_new};
 use crate::terminal::Terminal;
 
@@ -19,8 +19,14 @@ fn curated(curating: &Curating) -> Result<Workbench, Failure> {
 }
 
 /// No timings, so that nothing but public differences shows.
-pub(crate) fn check(common: &Common, terminal: &Terminal) -> Result<(), Failure> {
-    terminal.show(&opened(common)?.check(terminal)?)
+pub(crate) fn check(checked: &Checked, terminal: &Terminal) -> Result<(), Failure> {
+    let bench = opened(&checked.common)?;
+    let check = bench.check(terminal)?;
+    terminal.show(&check)?;
+    match checked.strict {
+        true => bench.refuse_poor(check.outlook.as_ref()),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn solve(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {

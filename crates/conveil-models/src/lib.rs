@@ -30,6 +30,7 @@ mod failure;
 pub mod files;
 pub mod grid;
 pub mod model;
+pub mod outlook;
 mod outside;
 pub mod portfolio;
 pub mod records;
@@ -42,7 +43,7 @@ mod words;
 pub use failure::Failure;
 pub use model::KINDS;
 pub use outside::is_clipped;
-pub use words::exact;
+pub use words::{digits, exact};
 
 /// The Rust in the documents compiles and runs.
 #[cfg(doctest)]

@@ -16,6 +16,7 @@ use conveil_text::{Located, ReadError};
 use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
 use crate::files::Files;
+use crate::outlook::Outlook;
 use crate::spec::{QuerySection, Spec};
 
 /// The registry: one line for each kind of model.
@@ -259,6 +260,11 @@ pub trait Datasets: fmt::Debug {
     fn compare(&self, _case: &Compared<'_>) -> Option<Result<Document, Failure>> {
         None
     }
+
+    /// How the plan would do beside its alternatives on these data, where the model has a measure of its own.
+    fn outlook(&self, _case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
+        None
+    }
 }
 
 /// A row of a series, counted from 1.
@@ -289,7 +295,7 @@ pub struct Curated<'c> {
 /// What a comparison is made of.
 #[derive(Clone, Copy)]
 pub struct Compared<'c> {
-    /// The plan of program perturbation.
+    /// The plan: that of program perturbation in a comparison, the spec's own in an outlook.
     pub plan: &'c Plan<'c>,
     /// The dataset.
     pub theta: &'c [f64],

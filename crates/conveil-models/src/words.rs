@@ -38,7 +38,7 @@ pub(crate) fn written(value: f64, places: usize) -> String {
 }
 
 /// Four significant digits or so, never in powers of ten while a person can count the places.
-pub(crate) fn digits(value: f64) -> String {
+pub fn digits(value: f64) -> String {
     match value {
         0.0 => "0".into(),
         value if (1e-4..1e7).contains(&value) => {

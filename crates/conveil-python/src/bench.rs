@@ -292,6 +292,7 @@ impl Bench {
             report,
             account,
             until_spent: false,
+            strict: false,
         };
         let charged = Charged {
             ledger,

@@ -97,8 +97,14 @@ pub struct Card {
     notion: &'static str,
     stamps: Vec<String>,
     strategy: Strategy,
+    /// Why a public rule chose the strategy, where one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen_because: Option<String>,
+    #[serde(skip)]
+    strategy_in_words: Option<String>,
     answer: Vec<Named>,
-    /// The noisy answer, where `answer` is its projection.
+    /// The noisy numbers, where `answer` is made of them: its projection, or the program solved with the noisy linear cost,
+    /// given by its minimum without the constraints.
     before_projection: Option<Vec<Named>>,
     /// What the answer is in terms of the cost, where it is the modeller's own objective.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +149,7 @@ impl Card {
     ) -> Card {
         let (guarantee, released) = (plan.guarantee(), plan.released());
         let (privacy, basis) = (guarantee.privacy(), guarantee.basis());
-        let (shape, labels) = (released.shape(), released.query().labels());
+        let (shape, labels) = (released.shape(), plan.labels());
         let mut stamps = Vec::new();
         // The basis has fields of its own.
         let text = guarantee.privacy_text();
@@ -189,9 +195,11 @@ impl Card {
             notion: if private { basis.notion() } else { "none" },
             stamps,
             strategy: guarantee.strategy(),
+            chosen_because: guarantee.chosen_because().map(Into::into),
+            strategy_in_words: guarantee.strategy_text(),
             answer: Named::all(labels.iter().cloned(), answer),
-            before_projection: (guarantee.strategy() == Strategy::Projected)
-                .then(|| Named::all(labels.iter().cloned(), noisy)),
+            before_projection: (guarantee.strategy().is_always_feasible())
+                .then(|| Named::all(released.query().labels().iter().cloned(), noisy)),
             objective: None,
             uncertainty: guarantee.uncertainty().clone(),
             odds: guarantee.odds_text().filter(|_| private),
@@ -314,7 +322,11 @@ impl fmt::Display for Card {
                 for Named { name, value } in &self.answer {
                     writeln!(f, "  {name} = {value}")?;
                 }
-                writeln!(f, "before it was projected onto the constraints:")?;
+                let before = match self.strategy {
+                    Strategy::LinearTerm => "the noisy minimum without the constraints",
+                    _ => "before it was projected onto the constraints",
+                };
+                writeln!(f, "{before}:")?;
                 self.measured(f, noisy)?;
             }
         }
@@ -352,13 +364,17 @@ impl fmt::Display for Card {
         if let Some(rows) = &self.shape {
             let rows: Vec<String> = rows.iter().map(|row| format!("{row:?}")).collect();
             let rows = rows.join(", ");
+            let of = match self.strategy {
+                Strategy::LinearTerm => "the minimum without the constraints",
+                _ => "the answer",
+            };
             writeln!(
                 f,
-                "  times T = [{rows}]; scale, step and sensitivity are those of T⁻¹ times the answer"
+                "  times T = [{rows}]; scale, step and sensitivity are those of T⁻¹ times {of}"
             )?;
         }
-        if self.strategy != Strategy::Program {
-            writeln!(f, "strategy: {}", self.strategy.name())?;
+        if let Some(strategy) = &self.strategy_in_words {
+            writeln!(f, "strategy: {strategy}")?;
         }
         writeln!(f, "feasibility: {}", self.feasibility)?;
         writeln!(f, "decisions: {}", self.decisions_in_words)?;

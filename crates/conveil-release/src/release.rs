@@ -298,7 +298,7 @@ impl Solved {
                 let decision = Decision::new(plan, &self.decided, self.clipped, &noisy)?;
                 Some(decision)
             }
-            Strategy::Output | Strategy::Projected => None,
+            Strategy::Output | Strategy::Projected | Strategy::LinearTerm => None,
         };
         let answer = plan.published(&noisy)?;
         Ok(Released {

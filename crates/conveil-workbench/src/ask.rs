@@ -30,6 +30,9 @@ pub fn ask_from_spec(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<
         .feasibility(feasibility(spec, map.template())?)
         .risk(spec.risk.risk.clone())
         .settings(settings);
+    if let StrategyChoice::ByRule { why } = &spec.feasibility.choice {
+        ask = ask.chosen_because(why);
+    }
     let unit = spec.private.unit.as_ref().map(|unit| unit.value.as_str());
     if let Some(unit) = unit.or(model.unit()) {
         ask = ask.unit(unit);
@@ -41,11 +44,7 @@ pub fn ask_from_spec(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<
         ask = ask.within(universe.value.clone());
     }
     let shape = spec.query.shape.as_ref().map(|shape| shape.value.clone());
-    ask = match shape.unwrap_or_else(|| model.shape(spec)) {
-        NoiseShape::Rows(rows) => ask.shape(rows),
-        NoiseShape::Curvature => ask.shaped_by_curvature(),
-        NoiseShape::Identity => ask,
-    };
+    ask = shaped(ask, shape.unwrap_or_else(|| model.shape(spec)));
     if let Some(step) = spec.lattice.step {
         ask = ask.lattice(step);
     }
@@ -53,6 +52,14 @@ pub fn ask_from_spec(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<
         ask = ask.threads(threads);
     }
     Ok(ask)
+}
+
+fn shaped(ask: Ask, shape: NoiseShape) -> Ask {
+    match shape {
+        NoiseShape::Rows(rows) => ask.shape(rows),
+        NoiseShape::Curvature => ask.shaped_by_curvature(),
+        NoiseShape::Identity => ask,
+    }
 }
 
 /// The strategy of a spec that leaves the choice to the rule: the model's own, or the engine's on public structure.
@@ -63,12 +70,14 @@ pub(crate) fn choose_strategy(spec: &mut Spec, model: &dyn Model) -> Result<(), 
     let carry_out = (spec.feasibility.carry_out.as_ref()).is_some_and(|stated| stated.value);
     let Choice { strategy, why } = match model.strategy(spec) {
         Some(choice) if !carry_out => choice,
-        _ => Choice::by_rule(
-            model.map(),
-            &model.query(spec)?,
-            carry_out,
-            &Settings::default(),
-        ),
+        _ => {
+            let ask = Ask::new(model.query(spec)?).sensitivity(sensitivity(spec, model)?);
+            let ask = match &spec.query.shape {
+                Some(shape) => shaped(ask, shape.value.clone()),
+                None => ask,
+            };
+            Choice::by_rule(model.map(), &ask, carry_out)
+        }
     };
     let feasibility = &mut spec.feasibility;
     if strategy == Strategy::Program && feasibility.eta.is_none() {

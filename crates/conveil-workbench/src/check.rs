@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::mapping::{self, Enters};
 use crate::objective::Restating;
+use crate::outlook::Outlook;
 use crate::workbench::Workbench;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
@@ -65,6 +66,9 @@ pub struct Check {
     pub fit: Fit,
     /// How the declared decisions carry the noise, on nominal data.
     pub movement: Movement,
+    /// What to expect of a release on public data, where there are any and the program is small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outlook: Option<Outlook>,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
@@ -180,7 +184,7 @@ impl Check {
             reading: guarantee.reading().cloned(),
             strategy: guarantee.strategy(),
             released: match restated {
-                None => plan.released().query().labels().to_vec(),
+                None => plan.labels().to_vec(),
                 Some(restated) => vec![restated.name().into()],
             },
             is_restated: restated.is_some(),
@@ -199,6 +203,7 @@ impl Check {
             text: guarantee.to_string(),
             fit: curator::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
             movement: curator::movement(plan),
+            outlook: None,
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
@@ -225,6 +230,8 @@ fn constraints(program: &Program, strategy: Strategy) -> Vec<ConstraintLine> {
             rows: block.range().len(),
             first: program.row_name(block.range().start),
             holds: match block.holds() {
+                // The program is solved after the noise.
+                _ if strategy == Strategy::LinearTerm => "always",
                 // Noise on the answer: the program knows nothing of it.
                 _ if strategy != Strategy::Program => "at-the-mean",
                 // AX = 0: an equality holds for every noise (M4).
@@ -383,6 +390,12 @@ impl fmt::Display for Check {
         }
         writeln!(f, "fit: {}", self.fit)?;
         writeln!(f, "movement: {}", self.movement)?;
+        if let Some(outlook) = &self.outlook {
+            writeln!(f, "outlook: {outlook}")?;
+            for poor in &outlook.poor {
+                writeln!(f, "warning: {poor}")?;
+            }
+        }
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
         }

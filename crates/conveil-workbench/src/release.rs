@@ -43,6 +43,8 @@ pub struct Releasing {
     /// Release as many rows of a series as the budget takes; without it, a series that does not fit whole is refused before
     /// its first charge.
     pub until_spent: bool,
+    /// Refuse a release that public data show to be poor, before it is charged.
+    pub strict: bool,
 }
 
 /// Who keeps count of a release.
@@ -221,6 +223,13 @@ impl Road<'_> {
         bench.refuse_row_of_series(self.releasing.row)?;
         let mut book = Book::open(self.releasing, &bench.inputs, &cancel)?;
         let plan = bench.planned(observer)?;
+        let outlook = bench.outlook(observer)?;
+        for poor in outlook.iter().flat_map(|outlook| &outlook.poor) {
+            observer.warning(poor);
+        }
+        if self.releasing.strict {
+            bench.refuse_poor(outlook.as_ref())?;
+        }
         let series = Series::open(self)?;
         self.rehearse(&plan, &series, &mut book)?;
         recipient.prepare(&series.rows)?;

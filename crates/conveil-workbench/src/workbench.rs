@@ -11,14 +11,14 @@ use conveil::plan::Plan;
 use conveil_models::document::Document;
 use conveil_models::files::Text;
 use conveil_models::model::{Compared, Curated, Datasets, Missing, Model, StandIn};
-use conveil_models::spec::{self, Spec};
+use conveil_models::spec::{self, Spec, StrategyChoice};
 use serde::Serialize;
 
 use crate::ask::{ask_from_spec, choose_strategy};
 use crate::audit;
 use crate::check::Check;
 use crate::data::Opened;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::inputs::Inputs;
 use crate::objective::Restating;
 use crate::observer::{Observer, Stage, batch, staged};
@@ -219,7 +219,9 @@ impl Workbench {
             }
             let mut spec = Cow::Borrowed(&self.inputs.spec);
             if spec.feasibility.strategy.value != strategy {
-                spec.to_mut().feasibility.strategy.value = strategy;
+                let feasibility = &mut spec.to_mut().feasibility;
+                feasibility.strategy.value = strategy;
+                feasibility.choice = StrategyChoice::Stated;
             }
             let ask = ask_from_spec(&spec, &*self.model, &cancel)?;
             let batch = batch(observer, spec.solver.threads);
@@ -281,6 +283,7 @@ impl Workbench {
     pub fn check(&self, observer: &dyn Observer) -> Result<Check, Failure> {
         let plan = self.plan(observer)?;
         let mut check = Check::new(self, &plan);
+        check.outlook = self.outlook(observer)?;
         let searched = audit::beside_sampled(&plan, self, observer)?;
         check.notes.extend(searched);
         check.notes.extend(self.model.notes());
@@ -331,15 +334,9 @@ impl Workbench {
         observer: &dyn Observer,
     ) -> Result<Comparison, Failure> {
         let Opened { datasets, theta } = Opened::new(self, comparing.row, observer)?;
-        self.require_eta("a comparison with program perturbation")?;
         // Every strategy is compared, whichever the spec has chosen.
         let spec = &self.inputs.spec;
-        let chosen = spec.feasibility.strategy.value;
-        let plan = self.plan_for(Strategy::Program, observer).map_err(|failure| {
-            failure.with_help((chosen != Strategy::Program).then(|| {
-                "a comparison is with program perturbation, which is not to be had here; `solve` measures the strategy of the spec".into()
-            }))
-        })?;
+        let plan = self.plan_to_compare(observer)?;
         warn(&plan, observer);
         let draws = comparing.draws.unwrap_or(spec.study.draws as u64);
         let seed = comparing.seed.unwrap_or(spec.study.seed);
@@ -365,6 +362,22 @@ impl Workbench {
             }
             Ok(Comparison::Cost(Box::new(found.about(self.about))))
         })
+    }
+
+    /// The plan that a comparison starts from: program perturbation, or noise on the answer where the spec has chosen
+    /// another strategy and program perturbation is not to be had.
+    fn plan_to_compare(&self, observer: &dyn Observer) -> Result<Plan<'static>, Failure> {
+        let feasibility = &self.inputs.spec.feasibility;
+        let is_program = feasibility.strategy.value == Strategy::Program;
+        if feasibility.eta.is_some() {
+            match self.plan_for(Strategy::Program, observer) {
+                Err(failure)
+                    if !is_program
+                        && matches!(failure.kind(), Kind::Input | Kind::NotWithThisNoise) => {}
+                other => return other,
+            }
+        }
+        self.plan_for(Strategy::Output, observer)
     }
 
     /// What holds the program back, and how far ε, α and η can go. Private.

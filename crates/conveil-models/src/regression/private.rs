@@ -2,15 +2,18 @@
 //! of it.
 
 use conveil::ask::{Privacy, Strategy};
-use conveil::curator::About;
+use conveil::curator::{self, About};
 use conveil::plan::Plan;
+use conveil::program::DataMap;
+use conveil::solve::Batch;
 
 use super::public::RegressionModel;
 use super::{Regression, RootMeanSquares};
 use crate::document::{Annex, Document, Fields, Help};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
-use crate::model::{Curated, Datasets};
+use crate::model::{Compared, Curated, Datasets};
+use crate::outlook::{Alternative, Outlook, by_strategy};
 use crate::outside::{Outside, is_clipped};
 use crate::records::Records;
 use crate::words::{advice_without_certificate, choosing, digits, exact, written};
@@ -91,6 +94,37 @@ impl Datasets for Responses<'_> {
         }
     }
 
+    /// Root mean squares of the residuals, the penalty of a ridge among them; the trivial answer is a constant.
+    fn outlook(&self, case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
+        let model = &self.of.regression;
+        let batch = Batch::new();
+        let (draws, seed) = (case.draws as u64, case.seed);
+        let compared = match curator::compare(case.plan, case.theta, draws, seed, &batch) {
+            Ok(compared) => compared,
+            Err(error) => return Some(Err(Failure::engine(&self.of.spec_name, error))),
+        };
+        let rows = by_strategy(&compared, case.plan.guarantee().strategy())?;
+        // The objective is half of the sum of squares.
+        let records = model.records() as f64;
+        let root = |loss: f64| (2.0 * (compared.optimum + loss).max(0.0) / records).sqrt();
+        let responses = model.clipped(case.theta).ok()?;
+        let mean = responses.iter().sum::<f64>() / records;
+        let squares: f64 = responses.iter().map(|y| (y - mean).powi(2)).sum();
+        let others = rows.others.into_iter().map(|other| Alternative {
+            error: root(other.error),
+            ..other
+        });
+        Some(Ok(Outlook {
+            measure: "the root mean square of the residuals".into(),
+            chosen: root(rows.chosen),
+            others: others.collect(),
+            trivial: Some(Alternative {
+                name: "a constant".into(),
+                error: (squares / records).sqrt(),
+            }),
+        }))
+    }
+
     fn help(&self, theta: &[f64], error: &conveil::Error) -> Option<Help> {
         out_of_size(&self.of.regression, theta, error)
     }
@@ -109,6 +143,10 @@ fn report_of(
     };
     let under = match (rmse.under_noise, strategy) {
         (None, _) => "  under the noise             no weight carries it".into(),
+        (Some(under), Strategy::LinearTerm) => format!(
+            "  expected under the noise    {:>16}  before the constraints",
+            digits(under)
+        ),
         (Some(under), Strategy::Projected) => format!(
             "  expected under the noise    {:>16}  before the projection",
             digits(under)
@@ -143,6 +181,7 @@ fn advice(
     let under = rmse.under_noise.filter(|_| rmse.is_doubled())?;
     let before = match plan.guarantee().strategy() {
         Strategy::Projected => " before the projection",
+        Strategy::LinearTerm => " before the constraints",
         Strategy::Program | Strategy::Output => "",
     };
     let mut said = format!(
@@ -155,7 +194,7 @@ fn advice(
             "; most of it is lost by the mean weights ({}), which leave room for the noise between them and the conditions: fewer conditions or a larger eta narrow it",
             digits(rmse.of_the_mean)
         );
-        if plan.released().query().labels() == model.weights() {
+        if plan.labels() == model.weights() {
             said += ", and strategy = \"projected\" in [feasibility] needs none";
         }
     }

@@ -349,6 +349,7 @@ pub struct Ask {
     pub(crate) sensitivity: Option<Request>,
     pub(crate) universe: Option<Universe>,
     pub(crate) strategy: Strategy,
+    pub(crate) chosen: Option<String>,
     pub(crate) feasibility: crate::chance::Feasibility,
     pub(crate) risk: Risk,
     pub(crate) lattice: Option<f64>,
@@ -369,6 +370,7 @@ impl Ask {
             sensitivity: None,
             universe: None,
             strategy: Strategy::default(),
+            chosen: None,
             feasibility: crate::chance::Feasibility::default(),
             risk: Risk::expectation(),
             lattice: None,
@@ -444,6 +446,12 @@ impl Ask {
     /// What is done with the noise: program perturbation unless said otherwise.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// The strategy was chosen by a public rule, and why: for the guarantee's text.
+    pub fn chosen_because(mut self, why: &str) -> Self {
+        self.chosen = Some(why.into());
         self
     }
 

@@ -56,6 +56,11 @@ impl ResolvedQuery {
         &self.rows
     }
 
+    /// The factor f where what is released is f times the optimal value, whatever the argmin.
+    pub fn value_factor(&self) -> Option<f64> {
+        self.value_factor
+    }
+
     /// What each released number is called.
     pub fn labels(&self) -> &[String] {
         &self.labels
@@ -189,7 +194,7 @@ impl Query {
                     vec![match strategy {
                         Strategy::Program => format!("{epigraph} (the cost is at most this)"),
                         // Noise on the answer falls below the cost as often as above it.
-                        Strategy::Output | Strategy::Projected => {
+                        Strategy::Output | Strategy::Projected | Strategy::LinearTerm => {
                             format!("{epigraph} (the cost, with noise)")
                         }
                     }],
@@ -212,7 +217,7 @@ pub fn may_be_queried(program: &Program, reference: &str, strategy: Strategy) ->
     let columns = program.find_variables(reference)?;
     match strategy {
         Strategy::Program => stands_in_a_row(program, columns.start, "a query on"),
-        Strategy::Output | Strategy::Projected => Ok(()),
+        Strategy::Output | Strategy::Projected | Strategy::LinearTerm => Ok(()),
     }
 }
 
@@ -284,7 +289,7 @@ impl ResolvedQuery {
         match strategy {
             Strategy::Program => self.refuse_roles(map),
             // Nothing has to carry the noise.
-            Strategy::Output | Strategy::Projected => Ok(()),
+            Strategy::Output | Strategy::Projected | Strategy::LinearTerm => Ok(()),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Where the noise goes: into the program, onto its answer, or onto its answer and back onto what is feasible (M13).
+//! Where the noise goes: into the program, onto its answer, onto its answer and back onto what is feasible (M13), or onto its
+//! linear cost before it is solved (M17c).
 
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -15,11 +16,19 @@ pub enum Strategy {
     /// The same, projected onto a public feasible set: always feasible, and as private, since a projection that looks at
     /// nothing private is post-processing.
     Projected,
+    /// Noise on the private linear cost, then the program itself: always feasible, and as private, since the solve looks at
+    /// the noisy cost and at public numbers alone.
+    LinearTerm,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Strategy; 3] = [Strategy::Program, Strategy::Output, Strategy::Projected];
+    pub const ALL: [Strategy; 4] = [
+        Strategy::Program,
+        Strategy::Output,
+        Strategy::Projected,
+        Strategy::LinearTerm,
+    ];
 
     /// Its name in texts.
     pub fn name(self) -> &'static str {
@@ -27,6 +36,7 @@ impl Strategy {
             Strategy::Program => "program perturbation",
             Strategy::Output => "output perturbation",
             Strategy::Projected => "projected output perturbation",
+            Strategy::LinearTerm => "noise on the linear term",
         }
     }
 
@@ -36,7 +46,13 @@ impl Strategy {
             Strategy::Program => "program",
             Strategy::Output => "output",
             Strategy::Projected => "projected",
+            Strategy::LinearTerm => "linear-term",
         }
+    }
+
+    /// Whether every constraint holds, whatever the noise: what is released is made feasible after it.
+    pub fn is_always_feasible(self) -> bool {
+        matches!(self, Strategy::Projected | Strategy::LinearTerm)
     }
 
     /// Refuses what is about the room that program perturbation makes for the noise.

@@ -72,6 +72,26 @@ impl Metric {
         stretch * ROUNDING
     }
 
+    /// ‖Mg‖, where y = g: without constraints the minimiser is linear in the costs.
+    pub(crate) fn linear(&self, norm: Norm, g: &[f64]) -> f64 {
+        let image: Vec<f64> = self.rows.iter().map(|row| dot(row, g)).collect();
+        ROUNDING * norm.of(&image)
+    }
+
+    /// The same over all g = Σ wᵢgᵢ with ‖w‖₂ ≤ 1.
+    pub(crate) fn linear_over_ball(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        let images: Vec<Vec<f64>> = (self.rows.iter())
+            .map(|row| each.iter().map(|g| dot(row, g)).collect())
+            .collect();
+        let spectral = largest_singular(&images);
+        ROUNDING
+            * match norm {
+                Norm::L2 => spectral,
+                Norm::L1 if images.len() <= SIGNS => largest_over_signs(&images),
+                Norm::L1 => (images.len() as f64).sqrt() * spectral,
+            }
+    }
+
     /// sup ‖My‖ over the y that firm non-expansiveness allows for one g: ‖y − g/2‖ ≤ ‖g‖/2.
     pub(crate) fn firm(&self, norm: Norm, g: &[f64]) -> f64 {
         let size = ROUNDING * crate::program::norm(g);
@@ -143,6 +163,11 @@ impl CurvedBound {
             solver: 0.0,
             of: metric.measures(),
         }
+    }
+
+    /// The same, said to be on something else.
+    pub(crate) fn of(self, of: &'static str) -> Self {
+        CurvedBound { of, ..self }
     }
 
     /// The same with the solver's public tolerance, in P, counted on each of two answers.

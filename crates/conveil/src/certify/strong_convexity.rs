@@ -3,7 +3,7 @@
 
 use super::certificate::{Certificate, Kind, Site, Tolerance, solver_text};
 use super::metric::{CurvedBound, Metric};
-use crate::ask::{Adjacency, Norm, Request};
+use crate::ask::{Adjacency, Norm, Request, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, DataMap, Location, Place};
@@ -94,13 +94,47 @@ impl StrongConvexity {
             return refuse("CVaR ties the private costs to the noise".into());
         }
         let costs = cost_moves(affine, &curvature)?;
-        let (bound, reach) = over_adjacency(affine, &site.adjacency, &metric, norm, &costs)?;
+        // Without constraints the minimiser is linear in the costs, and moves by g itself.
+        let is_linear = site.ask.strategy == Strategy::LinearTerm && affine.template().rows() == 0;
+        let moves = match is_linear {
+            true => Moves::Linearly(&metric),
+            false => Moves::Firmly(&metric),
+        };
+        let (bound, reach) = over_adjacency(affine, &site.adjacency, moves, norm, &costs)?;
         if !(bound > 0.0) {
             return refuse("the data do not move the answer at all".into());
         }
-        Ok(StrongConvexity(CurvedBound::new(
-            curvature, &metric, norm, bound, reach,
-        )))
+        let bound = CurvedBound::new(curvature, &metric, norm, bound, reach);
+        Ok(StrongConvexity(match is_linear {
+            true => bound
+                .of("T⁻¹ times the minimiser without the constraints (the noise is shaped by T)"),
+            false => bound,
+        }))
+    }
+}
+
+/// How costs move the answer.
+#[derive(Clone, Copy)]
+enum Moves<'m> {
+    /// By the proximal point of a public convex function.
+    Firmly(&'m Metric),
+    /// By g itself (M17c).
+    Linearly(&'m Metric),
+}
+
+impl Moves<'_> {
+    fn by(self, norm: Norm, g: &[f64]) -> f64 {
+        match self {
+            Moves::Firmly(metric) => metric.firm(norm, g),
+            Moves::Linearly(metric) => metric.linear(norm, g),
+        }
+    }
+
+    fn over_ball(self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        match self {
+            Moves::Firmly(metric) => metric.firm_over_ball(norm, each),
+            Moves::Linearly(metric) => metric.linear_over_ball(norm, each),
+        }
     }
 }
 
@@ -168,12 +202,12 @@ fn cost_moves(affine: &AffineMap, curvature: &Curvature) -> Result<Vec<Vec<f64>>
 fn over_adjacency(
     affine: &AffineMap,
     adjacency: &Adjacency,
-    metric: &Metric,
+    moves: Moves<'_>,
     norm: Norm,
     costs: &[Vec<f64>],
 ) -> Result<(f64, f64)> {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let each = |norm: Norm| costs.iter().map(move |g| metric.firm(norm, g));
+    let each = |norm: Norm| costs.iter().map(move |g| moves.by(norm, g));
     let sizes = || costs.iter().map(|g| crate::program::norm(g));
     match adjacency {
         Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => Ok((
@@ -182,7 +216,7 @@ fn over_adjacency(
         )),
         Adjacency::L2 { alpha } => {
             let reach = super::metric::largest_singular(costs);
-            Ok((alpha * metric.firm_over_ball(norm, costs), alpha * reach))
+            Ok((alpha * moves.over_ball(norm, costs), alpha * reach))
         }
         Adjacency::OneRecord { .. } | Adjacency::Universe => {
             let len = match adjacency {
@@ -210,7 +244,7 @@ fn over_adjacency(
                 let range = start..(start + len).min(costs.len());
                 let answer: f64 = range
                     .clone()
-                    .map(|i| widths[i] * metric.firm(norm, &costs[i]))
+                    .map(|i| widths[i] * moves.by(norm, &costs[i]))
                     .sum();
                 let reach: f64 = range
                     .map(|i| widths[i] * crate::program::norm(&costs[i]))

@@ -23,7 +23,7 @@ impl About {
     }
 
     /// The data in words, where they are public.
-    fn data(self) -> &'static str {
+    pub fn data(self) -> &'static str {
         match self {
             About::Private => "the private data",
             About::Nominal => "the public nominal values",

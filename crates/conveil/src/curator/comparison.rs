@@ -8,7 +8,7 @@ use std::fmt;
 /// One strategy's row. Private.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StrategyRow {
-    /// input, output, shifted output, projected output, program.
+    /// input, output, shifted output, projected output, linear term, program.
     pub strategy: &'static str,
     /// ok, infeasible, or why it does not apply.
     pub status: String,
@@ -108,6 +108,15 @@ impl Comparison {
         self
     }
 
+    /// The best strategy that is never infeasible.
+    fn always_feasible(&self) -> Option<&StrategyRow> {
+        let rows = self.rows.iter();
+        let never = |r: &&StrategyRow| matches!(r.strategy, "projected output" | "linear term");
+        rows.filter(never)
+            .filter(|r| r.sampled_loss.is_some())
+            .min_by(|a, b| total(a.sampled_loss).total_cmp(&total(b.sampled_loss)))
+    }
+
     /// Plain noise against program perturbation, in one sentence.
     pub fn summary(&self) -> String {
         let row = |name: &str| self.rows.iter().find(|r| r.strategy == name);
@@ -117,7 +126,25 @@ impl Comparison {
             .map_or(String::new(), |p| {
                 format!("plain noise on the answer is infeasible in {p:.1}% of cases; ")
             });
-        let Some(program) = row("program").filter(|r| r.status == "ok") else {
+        let program = row("program");
+        if let Some(best) = self.always_feasible()
+            && program.is_none_or(|r| r.status != "infeasible" && r.status != "ok")
+        {
+            let cost = match (best.sampled_loss_percent, best.sampled_loss) {
+                (Some(percent), _) => format!("{percent:.2}% of the optimum"),
+                (None, Some(loss)) => format!("{} in the objective's unit", short(loss, 6)),
+                (None, None) => "an unknown amount".into(),
+            };
+            let name = match best.strategy {
+                "linear term" => "noise on the linear term",
+                other => other,
+            };
+            return format!("{plain}{name} is never infeasible and costs {cost}");
+        }
+        if program.is_some_and(|r| r.status.starts_with("does not apply")) {
+            return format!("{plain}program perturbation needs an η to be stated");
+        }
+        let Some(program) = program.filter(|r| r.status == "ok") else {
             return format!(
                 "{plain}program perturbation finds no room for this noise (see `explain`)"
             );
@@ -144,6 +171,11 @@ impl Comparison {
     }
 }
 
+/// A missing loss is the largest.
+fn total(loss: Option<f64>) -> f64 {
+    loss.unwrap_or(f64::INFINITY)
+}
+
 /// What to make of the rows: simpler methods that win are named (M13).
 fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
     let find = |name: &str| rows.iter().find(|r| r.strategy == name && r.status == "ok");
@@ -156,10 +188,22 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
             "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out".into(),
         );
     }
+    let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);
+    let percent = |name: &str| find(name).and_then(loss);
+    // The rows of a better one that is never infeasible, and of the next.
+    let is_better = |a: f64, b: f64| a < b - 0.1 * b.abs();
+    let simple = [percent("projected output"), percent("program")];
+    let best_of_others = simple.into_iter().flatten().reduce(f64::min);
+    if let (Some(linear), Some(others)) = (percent("linear term"), best_of_others)
+        && is_better(linear, others)
+    {
+        advice.push(format!(
+            "only linear costs are private, so the noise can be put on them and the program solved after it: a loss of {linear:.2}% against {others:.2}%, and never infeasible; strategy = \"linear-term\" in [feasibility] releases that"
+        ));
+    }
     if let (Some(projected), Some(program)) = (find("projected output"), find("program")) {
-        let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);
         if let (Some(a), Some(b)) = (loss(projected), loss(program))
-            && a < b - 0.1 * b.abs()
+            && is_better(a, b)
         {
             advice.push(format!(
                 "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible; strategy = \"projected\" in [feasibility] releases that"

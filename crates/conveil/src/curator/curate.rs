@@ -4,6 +4,7 @@ use super::clipped;
 use super::empirical::Measured;
 use super::report::Measurements;
 use super::{Clipped, CuratorReport, Empirical};
+use crate::ask::Strategy;
 use crate::error::{Error, Result};
 use crate::plan::{Decided, Plan, ReleasedMap};
 use crate::program::{Against, Cone, Holds, Program};
@@ -38,7 +39,10 @@ impl Curated {
 impl Plan<'_> {
     /// Does the private work on a dataset, releasing nothing.
     pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
-        let decided = self.released().at(theta)?;
+        let mut decided = self.released().at(theta)?;
+        if self.ask().strategy == Strategy::LinearTerm {
+            decided = self.in_users_variables(decided, theta)?;
+        }
         let report = report(self, &decided, theta)?;
         Ok(Curated { decided, report })
     }
@@ -50,7 +54,14 @@ impl Plan<'_> {
 
     /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.
     pub fn report_on(&self, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
-        report(self, decided, theta)
+        match self.ask().strategy {
+            Strategy::LinearTerm => report(
+                self,
+                &self.in_users_variables(decided.clone(), theta)?,
+                theta,
+            ),
+            _ => report(self, decided, theta),
+        }
     }
 }
 

@@ -136,8 +136,6 @@ impl CuratorReport {
             has_universe: plan.guarantee().universe().is_some(),
             loss_percent: in_percent(loss, optimum).filter(|_| carried),
             answer: plan
-                .released()
-                .query()
                 .labels()
                 .iter()
                 .cloned()
@@ -216,6 +214,11 @@ impl CuratorReport {
             Strategy::Output => writeln!(
                 f,
                 "infeasible             nothing is promised: no decision carries the noise; `compare` shows how often there is one"
+            ),
+            Strategy::LinearTerm => writeln!(
+                f,
+                "infeasible             never: the program is solved after the noise; without its constraints: {}. What they save of the cost, `compare` shows",
+                self.empirical
             ),
             Strategy::Projected => writeln!(
                 f,
@@ -316,6 +319,7 @@ impl fmt::Display for CuratorReport {
             let percent = (self.loss_percent).map_or(String::new(), |p| format!("  ({p:.2}%)"));
             let before = match self.strategy {
                 Strategy::Projected => ", before the projection",
+                Strategy::LinearTerm => ", before the constraints",
                 Strategy::Program | Strategy::Output => "",
             };
             writeln!(

@@ -1,11 +1,12 @@
-//! Honest comparison (M13): input, output, shifted output, projected output and program perturbation on the same noise.
+//! Honest comparison (M13): input, output, shifted output, projected output, linear term and program perturbation on the same
+//! noise.
 
 use super::Empirical;
 use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::curate::misses_what_no_noise_moves;
 use super::empirical::Measured;
 use super::judge::Judge;
-use crate::ask::{Adjacency, Norm, Request};
+use crate::ask::{Adjacency, Norm, Request, Strategy};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
@@ -16,6 +17,9 @@ use crate::solve::{self, Batch, Outcome, Settings};
 
 /// Draws come from streams of their own, apart from those of the sampled methods.
 const STREAM: u64 = 1 << 40;
+
+/// Why there is no room to plan for.
+const NO_ETA: &str = "no η is stated, which says how often the noise must fit";
 
 /// Draws that need a solve each are limited to this many.
 const SOLVED_DRAWS: u64 = 1_000;
@@ -39,7 +43,8 @@ struct Ground<'p, 'm> {
     settings: Settings,
 }
 
-/// Runs every strategy on the same draws of a study's seed. Nothing is released; what this prints is private.
+/// Runs every strategy on the same draws of a study's seed. Nothing is released; what this prints is private. A plan for
+/// noise on the answer has no program perturbation beside it: that needs an η.
 pub fn compare(
     plan: &Plan<'_>,
     theta: &[f64],
@@ -47,7 +52,10 @@ pub fn compare(
     seed: u64,
     batch: &Batch<'_>,
 ) -> Result<Comparison> {
-    plan.ask().strategy.only_program("a comparison")?;
+    if plan.ask().strategy.is_always_feasible() {
+        let output = plan.with_strategy(Strategy::Output, batch)?;
+        return compare(&output, theta, draws, seed, batch);
+    }
     // The baselines know no envelope: they and the feasibility of all are judged by the user's own program.
     let released = plan.released().plain().unwrap_or(plan.released());
     let settings = released.settings().clone();
@@ -74,6 +82,7 @@ pub fn compare(
         settings,
     };
     let decided = match plan.released().at(theta) {
+        _ if !ground.has_program() => None,
         Ok(decided) if decided.correction.is_some() => {
             Some(decided.without_deviation(ground.program.clone()))
         }
@@ -86,6 +95,7 @@ pub fn compare(
         ground.output(batch)?,
         ground.shifted()?,
         ground.projected(batch)?,
+        ground.linear_term(theta, batch)?,
         ground.program(decided.as_ref(), batch)?,
     ];
     let correction = decided.and_then(|d| d.correction);
@@ -96,7 +106,10 @@ pub fn compare(
             short(distance, 6)
         )
     }));
-    let eta = plan.guarantee().budget().eta();
+    let eta = match ground.has_program() {
+        true => plan.guarantee().budget().eta(),
+        false => 0.0,
+    };
     let found = Comparison::new(
         ground.optimum + ground.objective_constant,
         ground.interval,
@@ -109,6 +122,10 @@ pub fn compare(
 impl Ground<'_, '_> {
     fn law(&self) -> &Law {
         self.plan.law()
+    }
+
+    fn has_program(&self) -> bool {
+        self.plan.ask().strategy == Strategy::Program
     }
 
     fn row(&self, strategy: &'static str) -> StrategyRow {
@@ -171,8 +188,15 @@ impl Ground<'_, '_> {
         )
     }
 
+    /// Whether the whole decision moves with the noise in a way that is fixed in advance.
     fn fixed_everywhere(&self) -> bool {
-        self.released.rule().free().is_empty()
+        match self.has_program() {
+            true => self.released.rule().free().is_empty(),
+            false => {
+                let columns = self.program.columns();
+                self.released.query().whole_decision(columns).is_some()
+            }
+        }
     }
 
     /// Is there a feasible x with Qx = answer?
@@ -309,6 +333,9 @@ impl Ground<'_, '_> {
     fn shifted(&self) -> Result<StrategyRow> {
         let released = self.released;
         let name = "shifted output";
+        if !self.has_program() {
+            return Ok(self.not_applicable(name, NO_ETA));
+        }
         let (Some((low, high)), Some(factor)) = (self.interval, released.query().value_factor)
         else {
             return Ok(self.not_applicable(name, "the query is not the optimal cost"));
@@ -382,8 +409,39 @@ impl Ground<'_, '_> {
         Ok(row)
     }
 
+    /// Noise on the linear cost, then the program itself (M17c): never infeasible, private by post-processing.
+    fn linear_term(&self, theta: &[f64], batch: &Batch<'_>) -> Result<StrategyRow> {
+        let name = "linear term";
+        let plan = match self.plan.with_strategy(Strategy::LinearTerm, batch) {
+            Ok(plan) => plan,
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(Error::Refused { why, .. }) => return Ok(self.not_applicable(name, &why)),
+            Err(other) => return Ok(self.not_applicable(name, &other.to_string())),
+        };
+        let mut row = self.row(name);
+        row.draws = self.draws.min(SOLVED_DRAWS);
+        row.infeasible_percent = Some(0.0);
+        let minimiser = plan.released().at(theta)?.answer;
+        let (law, shape) = (plan.law(), plan.released().shape());
+        let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
+            let mut zeta = vec![0.0; shape.noises()];
+            Sampler::new(self.seed, STREAM + index as u64).fill(law, &mut zeta);
+            let noise = shape.apply(&zeta);
+            let noisy: Vec<f64> = minimiser.iter().zip(&noise).map(|(m, n)| m + n).collect();
+            let x = plan.decision_of(&noisy).transpose()?;
+            let loss = x.map(|x| self.program.objective(&x) - self.optimum);
+            Ok((loss, true))
+        })?;
+        let results = results.into_iter().collect::<Result<Vec<_>>>()?;
+        self.tally(&mut row, results, false);
+        Ok(row)
+    }
+
     fn program(&self, decided: Option<&Decided>, batch: &Batch<'_>) -> Result<StrategyRow> {
         let mut row = self.row("program");
+        if !self.has_program() {
+            return Ok(self.not_applicable("program", NO_ETA));
+        }
         let Some(decided) = decided else {
             row.status = "infeasible".into();
             return Ok(row);
@@ -434,24 +492,8 @@ impl Ground<'_, '_> {
 
     /// M3, whatever was minimised.
     fn expected_objective(&self, decided: &Decided) -> f64 {
-        let mut sum = 0.0;
-        for (a, b, p) in self.program.p().entries() {
-            let product: f64 = decided
-                .recourse
-                .row(a)
-                .iter()
-                .flat_map(|x| {
-                    let other = decided.recourse.row(b).iter();
-                    other.filter(move |y| x.0 == y.0).map(move |y| x.1 * y.1)
-                })
-                .sum();
-            sum += if a == b {
-                p * product
-            } else {
-                2.0 * p * product
-            };
-        }
-        self.program.objective(&decided.mean) + 0.5 * self.law().variance() * sum
+        let extra = (decided.recourse).expected_extra(&self.program, self.law().variance());
+        self.program.objective(&decided.mean) + extra
     }
 
     /// Noise on the data, then the program without noise. Its answer must be feasible for the real data.

@@ -2,9 +2,9 @@
 //! the decision out. The rule looks at no number of the data, so what it chooses is covered by the guarantee (M1).
 
 use super::Projection;
-use crate::ask::{Query, Strategy};
+use super::linear_term::LinearTerm;
+use crate::ask::{Ask, Strategy};
 use crate::program::DataMap;
-use crate::solve::Settings;
 
 /// A strategy and why it was chosen, in public words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ impl Choice {
         }
     }
 
-    /// The rule. `carry_out`: somebody carries out the decision behind the answer.
-    pub fn by_rule(map: &dyn DataMap, query: &Query, carry_out: bool, settings: &Settings) -> Self {
+    /// The rule, for an ask whose strategy is open. `carry_out`: somebody carries out the decision behind the answer.
+    pub fn by_rule(map: &dyn DataMap, ask: &Ask, carry_out: bool) -> Self {
         let parts = map.private_parts();
         if parts.a || parts.b {
             return Choice::new(
@@ -39,9 +39,15 @@ impl Choice {
                 "the decision is to be carried out, so that it must move with the noise",
             );
         }
-        let projects = query
+        if LinearTerm::new(map, ask).is_ok() {
+            return Choice::new(
+                Strategy::LinearTerm,
+                "only linear costs are private, beside a public quadratic cost and public constraints",
+            );
+        }
+        let projects = (ask.query)
             .resolve(map, Strategy::Projected)
-            .is_ok_and(|query| Projection::new(map, &query, settings).is_ok());
+            .is_ok_and(|query| Projection::new(map, &query, &ask.settings).is_ok());
         match projects {
             true => Choice::new(
                 Strategy::Projected,

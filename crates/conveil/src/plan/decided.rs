@@ -30,6 +30,24 @@ impl Recourse {
             .collect()
     }
 
+    /// ½σ²ΣX_j'PX_j: what noise of this variance adds to the expected objective (M3).
+    pub(crate) fn expected_extra(&self, program: &Program, variance: f64) -> f64 {
+        let mut sum = 0.0;
+        for (a, b, p) in program.p().entries() {
+            let pairs = self.rows[a].iter().flat_map(|x| {
+                let other = self.rows[b].iter().filter(move |y| x.0 == y.0);
+                other.map(move |y| x.1 * y.1)
+            });
+            let product: f64 = pairs.sum();
+            sum += if a == b {
+                p * product
+            } else {
+                2.0 * p * product
+            };
+        }
+        0.5 * variance * sum
+    }
+
     /// X'a for a sparse row a: entries (noise, value).
     pub fn of_row(&self, terms: &[(usize, f64)]) -> Vec<(usize, f64)> {
         let mut sum = std::collections::BTreeMap::new();
@@ -94,6 +112,34 @@ impl Decided {
         self.prices.truncate(program.rows());
         self.program = program;
         self
+    }
+
+    /// A decision about these columns of a larger program: its noise on them, around another mean.
+    pub(super) fn on_columns(
+        self,
+        columns: impl Iterator<Item = usize>,
+        program: Program,
+        mean: Vec<f64>,
+        answer: Vec<f64>,
+        variance: f64,
+    ) -> Self {
+        let mut rows = vec![Vec::new(); program.columns()];
+        for (j, row) in columns.zip(self.recourse.rows) {
+            rows[j] = row;
+        }
+        let recourse = Recourse {
+            rows,
+            ..self.recourse
+        };
+        Decided {
+            objective: program.objective(&mean) + recourse.expected_extra(&program, variance),
+            prices: vec![0.0; program.rows()],
+            program,
+            mean,
+            answer,
+            recourse,
+            ..self
+        }
     }
 
     /// The prices that are not zero, largest first: the multiplier of a linear row, the norm of the multipliers of any

@@ -2,7 +2,7 @@
 
 use super::basis::{Basis, Kind, Solves};
 use super::{ReleasedMap, Uncertainty};
-use crate::ask::{Adjacency, Ask, Privacy, Stated, Strategy, Universe};
+use crate::ask::{Adjacency, Ask, Privacy, ResolvedQuery, Stated, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
 use crate::program::{DataMap, Program, Reading, Stage, Subject, VariableBlock};
@@ -16,6 +16,8 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Guarantee {
     strategy: Strategy,
+    /// Why a public rule chose the strategy, where one did.
+    chosen: Option<String>,
     privacy: Privacy,
     adjacency: Adjacency,
     /// The public set of datasets that the claim is about, where it is not about all.
@@ -55,12 +57,17 @@ impl Guarantee {
         ask: &Ask,
         stated: &Stated,
         released: &ReleasedMap<'_>,
+        published: &ResolvedQuery,
         model: &dyn DataMap,
         basis: Basis,
         sensitivity: f64,
     ) -> Self {
-        let template = released.map().template();
-        let labels = released.query().labels();
+        // Noise on the linear term is on a program without constraints, and the model's own is solved after it.
+        let template = match ask.strategy {
+            Strategy::LinearTerm => model.template(),
+            _ => released.map().template(),
+        };
+        let labels = published.labels();
         let meaning = model.meaning();
         // What elastic losses mean is said separately.
         let losses = released.local_columns();
@@ -71,11 +78,12 @@ impl Guarantee {
             subject: meaning.subject,
             reading: (meaning.reading)
                 .map(|reading| match ask.strategy {
-                    Strategy::Program | Strategy::Projected => reading,
+                    Strategy::Program | Strategy::Projected | Strategy::LinearTerm => reading,
                     Strategy::Output => reading.without_promises(),
                 })
-                .and_then(|reading| reading.released(released.query().sums(template))),
+                .and_then(|reading| reading.released(published.sums(template))),
             strategy: ask.strategy,
+            chosen: ask.chosen.clone(),
             privacy: stated.privacy,
             adjacency: stated.adjacency,
             universe: None,
@@ -124,6 +132,21 @@ impl Guarantee {
     /// What is done with the noise.
     pub fn strategy(&self) -> Strategy {
         self.strategy
+    }
+
+    /// Why a public rule chose the strategy; none where it was stated.
+    pub fn chosen_because(&self) -> Option<&str> {
+        self.chosen.as_deref()
+    }
+
+    /// The strategy in words, and why it was chosen; none for a stated program perturbation, which needs no word.
+    pub fn strategy_text(&self) -> Option<String> {
+        let name = self.strategy.name();
+        match (&self.chosen, self.strategy) {
+            (Some(why), _) => Some(format!("{name}, chosen by the public rule: {why}")),
+            (None, Strategy::Program) => None,
+            (None, _) => Some(name.into()),
+        }
     }
 
     /// The mechanism and its parameters.
@@ -345,8 +368,9 @@ impl Guarantee {
     /// What a released number will be like, without data.
     fn expectation_text(&self) -> String {
         let what = match (self.labels.len(), self.strategy) {
-            (1, _) => "the number has",
+            (1, Strategy::Program | Strategy::Output | Strategy::Projected) => "the number has",
             (_, Strategy::Projected) => "before the projection each number has",
+            (_, Strategy::LinearTerm) => "before the constraints each number has",
             _ => "each number has",
         };
         let widths = self.uncertainty.half_widths.iter();
@@ -398,6 +422,7 @@ impl Guarantee {
                 "the answer meets {}, always, to the tolerance of the solver: it is the noisy answer projected onto them, and they are public",
                 self.which_constraints()
             ),
+            Strategy::LinearTerm => "the answer meets all constraints, always, to the tolerance of the solver: the noise is on the linear cost, and the program is solved after it under its constraints, which are public".into(),
         }
     }
 
@@ -509,15 +534,19 @@ impl fmt::Display for Guarantee {
         writeln!(f, "expect: {}", self.expectation_text())?;
         if let Some(deviations) = &self.shaped {
             let each: Vec<String> = deviations.iter().take(8).map(|d| short(*d, 6)).collect();
+            let of = match self.strategy {
+                Strategy::LinearTerm => "the minimum without the constraints",
+                _ => "the answer",
+            };
             writeln!(
                 f,
-                "shape: the noise is Tζ, and the sensitivity is that of T⁻¹ times the answer; standard deviation on each answer: {}{}",
+                "shape: the noise is Tζ, and the sensitivity is that of T⁻¹ times {of}; standard deviation on each answer: {}{}",
                 each.join(", "),
                 if deviations.len() > 8 { ", …" } else { "" }
             )?;
         }
-        if self.strategy != Strategy::Program {
-            writeln!(f, "strategy: {}", self.strategy.name())?;
+        if let Some(strategy) = self.strategy_text() {
+            writeln!(f, "strategy: {strategy}")?;
         }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         if self.strategy == Strategy::Program {

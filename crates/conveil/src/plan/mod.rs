@@ -7,6 +7,7 @@ mod correction;
 mod decided;
 mod deterministic;
 mod guarantee;
+mod linear_term;
 pub(crate) mod posed;
 mod projection;
 mod proven;
@@ -33,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::DataMap;
 use crate::solve::{Batch, Cancel};
+use linear_term::LinearTerm;
 use skeleton::{Scaled, Skeleton};
 use std::sync::Arc;
 
@@ -48,7 +50,10 @@ pub struct Plan<'m> {
     ask: Ask,
     sensitivity: Request,
     released: ReleasedMap<'m>,
+    /// What is made of the noisy answer before it is published.
     projection: Option<Projection>,
+    /// The names of the published numbers.
+    labels: Vec<String>,
     guarantee: Guarantee,
     warnings: Vec<String>,
 }
@@ -114,20 +119,42 @@ impl<'m> Plan<'m> {
         let stated = ask.stated()?;
         let universe = within::claimed(&*original, &ask, &stated, paper)?;
         let model = within::counted(&original, &stated, universe.as_ref())?;
-        let skeleton = Skeleton::new(&original, model.clone(), &ask, &stated, paper)?;
-        let (map, query) = (&*original, &skeleton.posed.query);
-        readable::check(map, &stated, query.labels())?;
-        let projection = match ask.strategy {
-            Strategy::Projected => Some(Projection::required(map, query, &ask.settings)?),
+        let linear_term = match ask.strategy {
+            Strategy::LinearTerm => Some(LinearTerm::new(&*original, &ask)?),
             _ => None,
         };
+        let skeleton = match &linear_term {
+            None => Skeleton::new(&original, model.clone(), &ask, &stated, paper)?,
+            Some(term) => {
+                let minimiser: Arc<dyn DataMap + 'm> = Arc::new(term.minimiser.clone());
+                Skeleton::new(&minimiser, minimiser.clone(), &term.ask, &stated, paper)?
+            }
+        };
+        let (map, query) = (&*original, &skeleton.posed.query);
+        let projection = match (ask.strategy, &linear_term) {
+            (_, Some(term)) => Some(term.solving.clone()),
+            (Strategy::Projected, _) => Some(Projection::required(map, query, &ask.settings)?),
+            _ => None,
+        };
+        let published = projection.as_ref().and_then(Projection::query);
+        let labels = published.unwrap_or(query).labels().to_vec();
+        readable::check(map, &stated, &labels)?;
+        let posed = linear_term.as_ref().map_or(&ask, |term| &term.ask);
         let Scaled {
             released,
             basis,
             sensitivity,
-        } = skeleton.scaled(&ask, &stated, paper, batch)?;
-        let guarantee =
-            Guarantee::new(&ask, &stated, &released, map, basis, sensitivity).over(universe);
+        } = skeleton.scaled(posed, &stated, paper, batch)?;
+        let guarantee = Guarantee::new(
+            &ask,
+            &stated,
+            &released,
+            published.unwrap_or(released.query()),
+            map,
+            basis,
+            sensitivity,
+        );
+        let guarantee = guarantee.over(universe);
         let own = released.plain().unwrap_or(&released);
         let mut warnings = warnings::collect(map, own.map(), &stated, own);
         warnings.extend(released.is_strained().then(warnings::strained));
@@ -139,6 +166,7 @@ impl<'m> Plan<'m> {
             ask,
             released,
             projection,
+            labels,
             guarantee,
             warnings,
         })
@@ -166,6 +194,42 @@ impl<'m> Plan<'m> {
             None => Ok(noisy.to_vec()),
             Some(projection) => projection.apply(noisy),
         }
+    }
+
+    /// The plan of the same ask with another strategy, or why there is none.
+    pub(crate) fn with_strategy(&self, strategy: Strategy, batch: &Batch<'_>) -> Result<Self> {
+        let mut ask = self.ask.clone();
+        ask.strategy = strategy;
+        ask.chosen = None;
+        Self::shared(self.model.clone(), ask, batch)
+    }
+
+    /// The decision that a noisy answer stands for, where it is made feasible after the noise.
+    pub(crate) fn decision_of(&self, noisy: &[f64]) -> Option<Result<Vec<f64>>> {
+        (self.projection.as_ref()).map(|projection| projection.decision_of(noisy))
+    }
+
+    /// The names of the published numbers.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// A decision of [`ReleasedMap::at`] in the variables and rows of the user's own program at θ. Noise on the linear term
+    /// has the program's own optimum as its mean, and is on it before the constraints. Private.
+    pub fn in_users_variables(&self, decided: Decided, theta: &[f64]) -> Result<Decided> {
+        let (Strategy::LinearTerm, Some(solving)) = (self.ask.strategy, &self.projection) else {
+            return self.released.in_users_variables(decided, theta);
+        };
+        let program = self.model.at(theta)?;
+        let mean = solving.decision_of(&decided.answer)?;
+        let answer = solving.published(&mean);
+        Ok(decided.on_columns(
+            solving.columns(),
+            program,
+            mean,
+            answer,
+            self.law().variance(),
+        ))
     }
 
     /// What a careful reader should know about this plan; public.

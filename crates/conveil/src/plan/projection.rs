@@ -1,6 +1,7 @@
 //! Projected output (M13): the nearest feasible decision to a noisy one, where the feasible set is public.
 //!
-//! min ½(x − y)'P(x − y) over b − Ax ∈ K: a function of the noisy answer y and of public numbers, so post-processing.
+//! min ½(x − y)'P(x − y) over b − Ax ∈ K: a function of the noisy answer y and of public numbers, so post-processing. With
+//! y = −P⁻¹q̂ it is the program itself with the noisy linear cost q̂ (M17c).
 
 use crate::ask::ResolvedQuery;
 use crate::error::{Error, Result};
@@ -17,8 +18,10 @@ use crate::solve::{self, Cancel, Settings};
 pub struct Projection {
     /// The constraints that a decision must meet, and the metric as their quadratic cost.
     held: Program,
-    /// The column of each released number, and its weight there.
+    /// The column of each noisy number, and its weight there.
     places: Vec<(usize, f64)>,
+    /// What is released of the decision, where it is not the numbers at these places.
+    query: Option<ResolvedQuery>,
     settings: Settings,
     /// What may be missed of a constraint: the tolerance, relative to the limits.
     slip: f64,
@@ -66,8 +69,43 @@ impl Projection {
                 cones.collect(),
             ),
             places,
+            query: None,
             settings: settings.clone(),
         })
+    }
+
+    /// The program with another linear cost on the curved columns, given by the minimiser without constraints: all
+    /// constraints hold, and the other columns keep their public costs. Refuses a program that has no optimum.
+    pub(super) fn of_linear_term(
+        template: &Program,
+        curved: &[usize],
+        query: ResolvedQuery,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let mut costs = template.q().to_vec();
+        curved.iter().for_each(|&j| costs[j] = 0.0);
+        let cones = template.constraints().iter().map(|c| c.cone().clone());
+        let largest = template.b().iter().fold(0.0f64, |m, b| m.max(b.abs()));
+        let solving = Projection {
+            slip: settings.tolerance() * (1.0 + largest),
+            held: Program::assembled(
+                template.p().clone(),
+                costs,
+                template.a().clone(),
+                template.b().to_vec(),
+                0.0,
+                cones.collect(),
+            ),
+            places: curved.iter().map(|&j| (j, 1.0)).collect(),
+            query: Some(query),
+            settings: settings.clone(),
+        };
+        // Whether it has an optimum does not hang on the linear cost of curved columns: one solve tells for all.
+        solve::solve_checked(
+            &template.with_linear_cost(solving.held.q().to_vec()),
+            settings,
+        )?;
+        Ok(solving)
     }
 
     /// [`Projection::new`] as a refusal of the strategy.
@@ -93,13 +131,37 @@ impl Projection {
 
     /// The nearest feasible answer.
     pub fn apply(&self, answer: &[f64]) -> Result<Vec<f64>> {
+        Ok(self.published(&self.decision_of(answer)?))
+    }
+
+    /// What is published of a decision.
+    pub(super) fn published(&self, x: &[f64]) -> Vec<f64> {
+        match &self.query {
+            Some(query) => query.apply(x),
+            None => {
+                let places = self.places.iter();
+                places.map(|&(j, weight)| weight * x[j]).collect()
+            }
+        }
+    }
+
+    /// The query on the decision, where it is another than that of the noisy numbers.
+    pub(super) fn query(&self) -> Option<&ResolvedQuery> {
+        self.query.as_ref()
+    }
+
+    /// The column of each noisy number.
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.places.iter().map(|place| place.0)
+    }
+
+    /// The decision that a noisy answer stands for, on all columns.
+    pub(super) fn decision_of(&self, answer: &[f64]) -> Result<Vec<f64>> {
         let mut noisy = vec![0.0; self.held.columns()];
         for (&(j, weight), value) in self.places.iter().zip(answer) {
             noisy[j] = value / weight;
         }
-        let x = self.decision(&noisy)?;
-        let places = self.places.iter();
-        Ok(places.map(|&(j, weight)| weight * x[j]).collect())
+        self.decision(&noisy)
     }
 
     /// The nearest feasible decision: the noisy one itself where it is feasible.
@@ -107,10 +169,13 @@ impl Projection {
         let violation = |slack: &[f64]| self.held.worst_violation(slack).0;
         let mut x = noisy.to_vec();
         let mut slack = self.held.slack(&x);
-        if violation(&slack) <= 0.0 {
+        // Columns beside the noisy ones have their own costs, and are solved for.
+        let is_whole = self.places.len() == x.len();
+        if is_whole && violation(&slack) <= 0.0 {
             return Ok(x);
         }
-        for _ in 0..ROUNDS {
+        let rounds = if is_whole { ROUNDS } else { 1 };
+        for _ in 0..rounds {
             // d = x − y: min ½d'Pd over b − Ay − Ad ∈ K, in the units of what is missed.
             let step = self.held.with_right_hand_side(slack);
             let step = solve::solve_checked(&step, &self.settings)?.x;

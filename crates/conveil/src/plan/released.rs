@@ -69,7 +69,7 @@ fn designed(
         let design = match ask.strategy {
             Strategy::Program => Design::new(map.template(), rule, noise, asked)?,
             other => {
-                let promised = other == Strategy::Projected;
+                let promised = other.is_always_feasible();
                 Design::at_the_mean(map.template(), noise, promised)
             }
         };

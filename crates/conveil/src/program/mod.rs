@@ -133,6 +133,12 @@ impl Program {
         Program { b, ..self.clone() }
     }
 
+    /// The same program with another q, of as many entries.
+    pub(crate) fn with_linear_cost(&self, q: Vec<f64>) -> Self {
+        debug_assert_eq!(q.len(), self.q.len());
+        Program { q, ..self.clone() }
+    }
+
     /// The same program, to be solved in these coordinates: around a point that the solution is near, in units of its
     /// size. The solution does not depend on them but for rounding.
     pub fn in_frame(mut self, frame: Frame) -> Result<Self> {
