@@ -14,9 +14,9 @@ def _adjacency(found):
 
 _TABLE = [
     # What a spec asks for, as an argument.
-    (r'`?strategy = "?(output|projected|program)"?`? in \[feasibility\]', r'`strategy="\1"`'),
-    (r'\(strategy = "?(output|projected|program)"? in \[feasibility\]\)', r'(`strategy="\1"`)'),
-    (r'strategy = "?(output|projected|program)"?', r'strategy="\1"'),
+    (r'`?strategy = "?(output|projected|program|linear-term|auto)"?`? in \[feasibility\]', r'`strategy="\1"`'),
+    (r'\(strategy = "?(output|projected|program|linear-term|auto)"? in \[feasibility\]\)', r'(`strategy="\1"`)'),
+    (r'strategy = "?(output|projected|program|linear-term|auto)"?', r'strategy="\1"'),
     (r"strategy = (\w+)", r'strategy="\1"'),
     (
         r"add `\[private\.universe\]`, or `bounds` to every \[\[private\.parameter\]\]",

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _cells, _without_values
 from ._ask import Adjacency, Ask, Sensitivity, envelope
-from ._errors import InputError, kept
+from ._errors import InputError, Refused, kept
 from ._phrases import Speaker
 from ._progress import Watched
 from ._results import Card, Release, Report, Values
@@ -66,7 +66,10 @@ def privatize(
 
     ``decisions`` names the variables that somebody carries out, unless that is all of them; others then only have to
     exist. ``here_and_now`` names variables that are decided before the noise. ``slope`` is the public slope of a curved
-    objective whose value is released. ``strategy="output"`` puts the noise on the answer alone.
+    objective whose value is released.
+
+    ``strategy="output"`` puts the noise on the answer alone, ``"linear-term"`` on private linear costs before the problem is
+    solved, where it applies. ``"auto"`` chooses by a public rule (docs/defaults.md), and the card says why.
     """
     private = list(private) if isinstance(private, (list, tuple)) else [private]
     ask = _ask(
@@ -90,18 +93,29 @@ def privatize(
 
     with Watched() as heard:
         heard.begin("read")
-        model = read(
-            problem,
-            private,
-            release,
-            bounds=bounds,
-            nominal=nominal,
-            slope=slope,
-            strategy=strategy,
-            decisions=decisions,
-            here_and_now=here_and_now,
-            keeps_private_prices=ask.sensitivity.by == "radius",
-        )
+
+        def reading(strategy):
+            return read(
+                problem,
+                private,
+                release,
+                bounds=bounds,
+                nominal=nominal,
+                slope=slope,
+                strategy=strategy,
+                decisions=decisions,
+                here_and_now=here_and_now,
+                keeps_private_prices=ask.sensitivity.by == "radius",
+            )
+
+        if strategy == "auto":
+            # What decisions can carry is the narrower question: what they cannot may still get noise on the answer.
+            try:
+                model = reading("program")
+            except Refused:
+                model = reading("output")
+        else:
+            model = reading(strategy)
     _known_keys(bounds, private, "bounds")
     _known_keys(nominal, private, "nominal")
     return Plan(model, ask)
@@ -127,8 +141,8 @@ def _ask(
             f"sensitivity= is one of conveil.declared, sampled, envelope, radius and strong_convexity; found {sensitivity!r}"
             " (a bare number has no basis: conveil.declared(number, reason) states it as yours)"
         )
-    if strategy not in ("program", "output", "projected"):
-        raise InputError(f'strategy= is "program", "output" or "projected"; found {strategy!r}')
+    if strategy not in ("auto", "program", "output", "projected", "linear-term"):
+        raise InputError(f'strategy= is "auto", "program", "output", "projected" or "linear-term"; found {strategy!r}')
     if mechanism is None:
         mechanism = "laplace" if delta is None else "gaussian"
     if mechanism not in ("laplace", "gaussian", "truncated-laplace"):

@@ -318,8 +318,9 @@ class PrivateRegressor(RegressorMixin, _PrivateEstimator):
         Points of a condition, evenly apart between the bounds, both among them.
     ridge : float
         The ridge. Each feature is scaled, so that 1 weighs as much as one record.
-    strategy : "projected", "output" or "program", optional
-        "projected" where there are conditions (noisy weights, projected onto them: they always hold), else "output".
+    strategy : "linear-term", "projected", "output" or "program", optional
+        "linear-term": noise on the linear term of the squares, then the fit under its conditions, which always hold.
+        "projected" puts the noise on the fitted weights and projects them onto the conditions, "output" leaves it there.
         "program" leaves room for the noise, so that conditions hold with probability 1 − eta.
     eta : float
         Read by "program", and by ``plan(X, y).compare()``.
@@ -425,10 +426,10 @@ class PrivateRegressor(RegressorMixin, _PrivateEstimator):
         names = self._names()
         box = _Box(per_feature(self.bounds, names))
         conditions = self._conditions(names, box)
-        strategy = self.strategy or ("projected" if conditions else "output")
+        strategy = self.strategy or "linear-term"
         if conditions and strategy == "output":
             raise InputError(
-                'strategy="output" puts noise on the weights alone and keeps no condition: take "projected" or "program", or '
+                'strategy="output" puts noise on the weights alone and keeps no condition: take "linear-term", "projected" or "program", or '
                 "leave the conditions out"
             )
         plan = models.regression(

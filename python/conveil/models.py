@@ -189,8 +189,8 @@ def regression(
     adjacency : one record replaced, unless stated; then `bounds` are needed.
     release : ``"weights"``, or a list of weighted sums, ``[{"constant": 1, "speed": 7.5}]``.
     ridge : λ ≥ 0.
-    strategy : unless stated, ``"projected"`` where there are conditions and all weights are released: noisy weights,
-        projected onto the conditions. Else ``"output"``. ``"program"`` leaves room for the noise.
+    strategy : unless stated, ``"linear-term"``: noise on the linear term of the squares, then the fit under its conditions,
+        which always hold. ``"projected"`` and ``"output"`` put the noise on the weights, ``"program"`` leaves room for it.
     eta : read by ``"program"`` and by ``compare()``: the largest probability that a condition is broken.
     names : of the regressors, unless `X` has named columns.
     """
@@ -199,7 +199,7 @@ def regression(
     response = str(getattr(y, "name", None) or "response")
     is_whole = isinstance(release, str)
     if strategy is None:
-        strategy = "projected" if conditions and is_whole else "output"
+        strategy = "linear-term"
     return _plan(
         {
             "problem": {

@@ -149,11 +149,11 @@ def test_a_regression_is_the_closed_form():
     assert row.solve().answer.iloc[0] == pytest.approx(expected[0] + 10 * expected[1], abs=1e-4)
 
 
-def test_a_regression_with_conditions_is_projected():
+def test_a_regression_has_noise_on_its_linear_term():
     X, y = RNG.uniform(0, 1, (50, 1)), RNG.uniform(0, 1, 50)
     conditions = [{"kind": "decreasing", "feature": "x0", "at": [0.5]}]
     plan = models.regression(X, y, bounds=(0, 1), ridge=1.0, epsilon=0.1, conditions=conditions)
-    assert plan.check()["strategy"] == "projected"
+    assert plan.check()["strategy"] == "linear-term"
     assert all(plan.release(not_recorded=True).answer["x0"] <= 1e-6 for _ in range(10))
 
 

@@ -93,6 +93,7 @@ const WITH_ALL: Releasing = Releasing {
     report: true,
     account: Account::Ledger,
     until_spent: false,
+    strict: false,
 };
 
 #[test]
