@@ -12,6 +12,7 @@ use conveil::plan::{Choice, Decided, Plan};
 use conveil::program::{DataMap, Objective, Place};
 use conveil_text::tables::Table;
 use conveil_text::{Located, ReadError};
+use serde::Serialize;
 
 use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
@@ -259,6 +260,34 @@ pub trait Datasets: fmt::Debug {
     fn compare(&self, _case: &Compared<'_>) -> Option<Result<Document, Failure>> {
         None
     }
+
+    /// How the plan of the spec's own strategy would do on a dataset, and what else could be asked for, where the model has a
+    /// measure of its own. As public as the dataset.
+    fn outlook(&self, _case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
+        None
+    }
+}
+
+/// How strategies would do on a dataset, by one measure of error: smaller is better.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// What is measured: `share of records on the wrong side`.
+    pub measure: String,
+    /// The error of what the spec asks for, its mean over the noise.
+    pub chosen: f64,
+    /// What else could be asked for.
+    pub others: Vec<Alternative>,
+    /// What can be had without any data.
+    pub trivial: Option<Alternative>,
+}
+
+/// Something else than what the spec asks for, and its error.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alternative {
+    /// What to write in the spec: `lambda = 0.02`, `strategy = "output"`; of a trivial answer, what it is.
+    pub name: String,
+    /// Its error.
+    pub error: f64,
 }
 
 /// A row of a series, counted from 1.
@@ -289,7 +318,7 @@ pub struct Curated<'c> {
 /// What a comparison is made of.
 #[derive(Clone, Copy)]
 pub struct Compared<'c> {
-    /// The plan of program perturbation.
+    /// The plan: of program perturbation for [`Datasets::compare`], of the spec's own strategy for [`Datasets::outlook`].
     pub plan: &'c Plan<'c>,
     /// The dataset.
     pub theta: &'c [f64],

@@ -5,7 +5,7 @@ use super::{ReleasedMap, Uncertainty};
 use crate::ask::{Adjacency, Ask, Privacy, Stated, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
-use crate::program::{DataMap, Program, Reading, Stage, Subject, VariableBlock};
+use crate::program::{DataMap, Program, Reading, Setting, Stage, Subject, VariableBlock};
 use std::fmt;
 
 /// A plan's guarantee: public, final, and built only by the plan.
@@ -47,6 +47,8 @@ pub struct Guarantee {
     subject: Option<Subject>,
     /// How the released numbers are used, where the model says so.
     reading: Option<Reading>,
+    /// What a public rule chose.
+    settings: Vec<Setting>,
     uncertainty: Uncertainty,
 }
 
@@ -69,6 +71,7 @@ impl Guarantee {
             uncertainty: Uncertainty::new(ask, released, model),
             protects: ask.protects.clone(),
             subject: meaning.subject,
+            settings: meaning.settings,
             reading: (meaning.reading)
                 .map(|reading| match ask.strategy {
                     Strategy::Program | Strategy::Projected => reading,
@@ -316,6 +319,11 @@ impl Guarantee {
         self.reading.as_ref()
     }
 
+    /// Settings that the asker left to a rule on public numbers.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
     /// The variables that whoever built the model declares to be decisions: where decisions carry the noise, what is
     /// said about feasibility rests on it (M2).
     pub fn decisions(&self) -> &[String] {
@@ -518,6 +526,9 @@ impl fmt::Display for Guarantee {
         }
         if self.strategy != Strategy::Program {
             writeln!(f, "strategy: {}", self.strategy.name())?;
+        }
+        for setting in &self.settings {
+            writeln!(f, "chosen: {}", setting.text)?;
         }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         if self.strategy == Strategy::Program {
