@@ -49,6 +49,8 @@ pub struct Guarantee {
     reading: Option<Reading>,
     /// What a public rule chose.
     settings: Vec<Setting>,
+    /// ε of a private choice that came before, counted in `privacy`.
+    choice: f64,
     uncertainty: Uncertainty,
 }
 
@@ -72,6 +74,7 @@ impl Guarantee {
             protects: ask.protects.clone(),
             subject: meaning.subject,
             settings: meaning.settings,
+            choice: 0.0,
             reading: (meaning.reading)
                 .map(|reading| match ask.strategy {
                     Strategy::Program | Strategy::Projected => reading,
@@ -118,6 +121,20 @@ impl Guarantee {
     pub(super) fn over(mut self, universe: Option<Universe>) -> Self {
         self.universe = universe;
         self
+    }
+
+    /// The claim is for a private choice by pure ε and this release together, by basic composition.
+    pub(super) fn after_choice(mut self, epsilon: f64, chosen: Setting) -> Self {
+        self.privacy = self.privacy.with_epsilon(self.privacy.epsilon() + epsilon);
+        self.choice += epsilon;
+        self.settings.retain(|setting| setting.name != chosen.name);
+        self.settings.push(chosen);
+        self
+    }
+
+    /// What of ε is for a private choice that came before; 0 where there was none.
+    pub fn choice_epsilon(&self) -> f64 {
+        self.choice
     }
 
     pub(super) fn basis_mut(&mut self) -> &mut Basis {
