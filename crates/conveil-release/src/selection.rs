@@ -169,10 +169,10 @@ mod tests {
         assert!(twice > 2.5, "the mutant was not caught: {twice}");
     }
 
-    /// 40 000 choices; each count within 5.0 standard deviations, where chance goes beyond once in 10⁶ (5 counts).
+    /// 40 000 choices, each at least 500 times: a count is beyond 5.5 standard deviations less than once in 10⁶ runs of all five.
     #[test]
     fn choices_follow_the_closed_form() {
-        let scores = [0.3, 0.1, 0.85, 0.1, 2.6];
+        let scores = [0.3, 0.1, 0.85, 0.1, 1.2];
         let selection = Selection::new(3.0, 0.5).unwrap();
         let fractions: Vec<RBig> = scores.iter().map(|s| exact(*s).unwrap()).collect();
         let expected = probabilities(&scores.map(|s| 3.0 * s));
@@ -185,7 +185,7 @@ mod tests {
         for (count, p) in counts.iter().zip(&expected) {
             let deviation = (f64::from(runs) * p * (1.0 - p)).sqrt();
             let off = (f64::from(*count) - f64::from(runs) * p) / deviation;
-            assert!(off.abs() < 5.3, "{counts:?} {expected:?}");
+            assert!(off.abs() < 5.5, "{counts:?} {expected:?}");
         }
     }
 
