@@ -211,6 +211,18 @@ def test_the_default_lam_makes_the_noise_half_as_long_as_a_unit_hyperplane():
     assert default_lam(2000, 2, 1.0) == default_lam(1000, 2, 2.0)
 
 
+def test_the_default_lam_is_the_rule_of_the_engine():
+    X, y = machines(300)
+    for delta in (None, 1e-5):
+        fitted = PrivateLinearSVC(delta=delta, **SVC).fit(X, y)
+        (setting,) = fitted.card_["settings"]
+        assert fitted.lam_ == setting["value"] == pytest.approx(default_lam(len(y), 2, 1.0, delta), rel=1e-12)
+        assert f"by the rule for {len(y)} records, 2 features" in setting["text"]
+    # A stated λ is nobody's rule.
+    fitted = PrivateLinearSVC(lam=0.1, **SVC).fit(X, y)
+    assert fitted.lam_ == 0.1 and "settings" not in fitted.card_
+
+
 def test_conditions_of_noisy_weights_always_hold():
     X, y = curve(40)
     grid = np.linspace(-5, 15, 101)[:, None]
@@ -286,7 +298,7 @@ def test_no_training_record_is_reachable_from_a_fitted_estimator_or_its_pickle(k
         fitted, private = PrivateRegressor(degree=2, conditions={0: "increasing"}, **REGRESSOR).fit(X, y), y
     pickled = pickle.dumps(fitted)
     for number in private.tolist():
-        if number == 30.0:  # a response at its public bound
+        if number in (0.0, 30.0):  # a response at one of its public bounds
             continue
         for text in (struct.pack("<d", number), struct.pack(">d", number), repr(number).encode()):
             assert text not in pickled

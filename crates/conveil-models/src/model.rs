@@ -16,7 +16,7 @@ use conveil_text::{Located, ReadError};
 use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::outlook::Outlook;
+pub use crate::outlook::{Alternative, Outlook};
 use crate::spec::{QuerySection, Spec};
 
 /// The registry: one line for each kind of model.

@@ -22,11 +22,22 @@ pub fn exact(value: f64) -> String {
 
 /// Six significant digits, whatever the size.
 pub(crate) fn significant(value: f64) -> String {
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    significant_to(value, 6)
+}
+
+/// So many significant digits, whatever the size.
+pub(crate) fn significant_to(value: f64, digits: usize) -> String {
+    let rounded = rounded_to(value, digits);
     match rounded.abs() {
         size if size != 0.0 && !(1e-4..1e9).contains(&size) => format!("{rounded:e}"),
         _ => rounded.to_string(),
     }
+}
+
+/// The nearest number with so many significant digits.
+pub(crate) fn rounded_to(value: f64, digits: usize) -> f64 {
+    let written = format!("{value:.*e}", digits.saturating_sub(1));
+    written.parse().unwrap_or(value)
 }
 
 /// A number with this many decimals; in powers of ten where nobody counts the places.

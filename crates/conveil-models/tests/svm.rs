@@ -241,7 +241,7 @@ fn a_divided_promise_is_told() {
     assert_eq!(
         told(200, Feasibility::eta(0.01)).as_deref(),
         Some(
-            "η = 0.01 is for all 400 rows together, so that each has 2.5e-5 of it and every loss is planned for noise as rare as that, which costs; an η for each row by itself (rows = \"each\", as in the paper) says that each loss is as small as planned with probability 1 − η, and nothing of all of them together"
+            "η = 0.01 is for all 400 rows together, so that each has 2.5e-5 of it, and room for noise as rare as that costs accuracy; rows = \"each\" gives η to each row by itself"
         )
     );
     assert_eq!(told(200, Feasibility::each(0.01)), None);

@@ -22,7 +22,10 @@ fn a_classifier_is_read_whole() {
     assert_eq!(features[1].bounds(), Some((-50.0, 150.0)));
     assert_eq!(svm.label.positive, Class::Number(1.0));
     assert_eq!(svm.label.negative, Class::Number(0.0));
-    assert_eq!((svm.lambda, svm.intercept), (0.05, Intercept::Regularised));
+    assert_eq!(
+        (svm.lambda, svm.intercept),
+        (Some(0.05), Intercept::Regularised)
+    );
     assert_eq!(svm.numbers(), 3);
     assert_eq!(svm.data.as_ref().unwrap().value, "train.csv");
     assert_eq!(svm.test.as_ref().unwrap().value, "test.csv");
@@ -143,4 +146,37 @@ fn a_missing_promise_is_suggested_row_by_row() {
         error.to_string(),
         "spec.toml:1:1: the section [feasibility] is missing\n  help: for example: [feasibility] with eta = 0.05, rows = \"each\""
     );
+}
+
+/// The same spec in both versions, without `lambda`.
+#[test]
+fn lambda_is_a_rule_from_version_2_on_and_a_constant_before() {
+    use conveil_models::files::Files;
+    use conveil_models::svm::lambda_by_rule;
+    let without = SVM.replacen("lambda = 0.05\n", "", 1);
+    let shown = |text: &str| {
+        let spec = read("spec.toml", text).unwrap();
+        let files = Files::in_memory("spec.toml", &[]).unwrap();
+        let model = spec.model.open(&spec, &files).unwrap();
+        let curvature = model.map().template().p().get(0, 0);
+        let settings = model.map().meaning().settings;
+        (curvature / 2.0, settings, spec)
+    };
+    let (lambda, settings, _) = shown(&without);
+    assert_eq!((lambda, settings), (1e-3, vec![]));
+    let (lambda, settings, spec) = shown(&format!("version = 2\n{without}"));
+    let rule = lambda_by_rule(40, 3, &spec.privacy.mechanism);
+    assert!((lambda / rule - 1.0).abs() < 1e-12, "{lambda} {rule}");
+    assert_eq!(
+        (settings[0].name.as_str(), settings[0].value),
+        ("lambda", rule)
+    );
+    let said = &settings[0].text;
+    assert!(
+        said.ends_with("by the rule for 40 records, 2 features, ε = 1, δ = 0.001"),
+        "{said}"
+    );
+    // What is stated stands, and nothing is said of a rule.
+    let (lambda, settings, _) = shown(&format!("version = 2\n{SVM}"));
+    assert_eq!((lambda, settings), (0.05, vec![]));
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use conveil::ask::{Strategy, Universe};
 use conveil::plan::{Plan, Uncertainty};
-use conveil::program::Reading;
+use conveil::program::{Reading, Setting};
 use serde::Serialize;
 
 use crate::ledger::{Claim, Head, Receipt, Scope};
@@ -134,6 +134,9 @@ pub struct Card {
     #[serde(skip)]
     decisions_in_words: String,
     feasibility: String,
+    /// What was left to a rule on public numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    settings: Vec<Setting>,
     reading: Option<Reading>,
     assumes: String,
     ledger: Option<CardCharge>,
@@ -227,6 +230,7 @@ impl Card {
             decisions: guarantee.decisions().to_vec(),
             decisions_in_words: guarantee.decisions_text(),
             feasibility: guarantee.feasibility_text(),
+            settings: guarantee.settings().to_vec(),
             reading: guarantee.reading().cloned(),
             assumes: plan.guarantee().assumptions(),
             ledger,
@@ -375,6 +379,9 @@ impl fmt::Display for Card {
         }
         if let Some(strategy) = &self.strategy_in_words {
             writeln!(f, "strategy: {strategy}")?;
+        }
+        for setting in &self.settings {
+            writeln!(f, "chosen: {}", setting.text)?;
         }
         writeln!(f, "feasibility: {}", self.feasibility)?;
         writeln!(f, "decisions: {}", self.decisions_in_words)?;

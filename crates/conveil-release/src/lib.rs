@@ -51,6 +51,8 @@ mod models;
 mod noise;
 mod release;
 mod restated;
+mod selection;
+mod tuned;
 
 pub use card::{Card, CardAdjacency, CardCharge, InSeries, Named};
 pub use decision::Decision;
@@ -60,3 +62,5 @@ pub use release::{
     rehearse, release,
 };
 pub use restated::Restated;
+pub use selection::Selection;
+pub use tuned::{ChargedTuned, LossScores, Tuned};

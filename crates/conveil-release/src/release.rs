@@ -146,7 +146,7 @@ pub fn charge_series<'p, 'm, C: Charges + ?Sized>(
 }
 
 /// The lattice of a plan that may be released.
-fn checked(plan: &Plan<'_>, dataset: &str) -> Result<Lattice> {
+pub(crate) fn checked(plan: &Plan<'_>, dataset: &str) -> Result<Lattice> {
     if !plan.guarantee().basis().is_private() {
         return Err(Error::refused(
             "a release in paper mode",
@@ -175,7 +175,10 @@ pub fn charge_of(plan: &Plan<'_>) -> Result<Charge> {
             // ρ = Δ₂²/(2σ²), with the rounding to the lattice in Δ₂; rounded up.
             let numbers = plan.released().shape().noises() as f64;
             let moved = guarantee.sensitivity() + numbers.sqrt() * guarantee.step();
-            let rho = 0.5 * (moved / guarantee.scale()).powi(2) * (1.0 + 8.0 * f64::EPSILON);
+            // A pure choice before is ε²/2-zCDP, and ρ's add up.
+            let choice = 0.5 * guarantee.choice_epsilon().powi(2);
+            let noise = 0.5 * (moved / guarantee.scale()).powi(2);
+            let rho = (noise + choice) * (1.0 + 8.0 * f64::EPSILON);
             Charge::gaussian(epsilon, delta, rho, &claim)
         }
         Privacy::TruncatedLaplace { epsilon, delta } => {
@@ -285,7 +288,7 @@ impl Solved {
         self.lattice.draw(&self.cell, source)
     }
 
-    fn release(
+    pub(crate) fn release(
         self,
         plan: &Plan<'_>,
         source: &mut Source,

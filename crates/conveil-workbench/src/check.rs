@@ -6,7 +6,7 @@ use conveil::ask::Strategy;
 use conveil::chance::Budget;
 use conveil::curator::{self, Fit, Movement};
 use conveil::plan::{Basis, Plan};
-use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Reading};
+use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Reading, Setting};
 use conveil_models::document::{Fields, Value};
 use conveil_models::exact;
 use conveil_models::model::KINDS;
@@ -48,6 +48,9 @@ pub struct Check {
     pub protects: Option<String>,
     /// What is done with the noise.
     pub strategy: Strategy,
+    /// What was left to a rule on public numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
     /// The names of the released numbers.
     pub released: Vec<String>,
     /// The modeller's own objective in terms of the cost that the program minimises, where the spec states one.
@@ -183,6 +186,7 @@ impl Check {
             protects: guarantee.protection(),
             reading: guarantee.reading().cloned(),
             strategy: guarantee.strategy(),
+            settings: guarantee.settings().to_vec(),
             released: match restated {
                 None => plan.labels().to_vec(),
                 Some(restated) => vec![restated.name().into()],

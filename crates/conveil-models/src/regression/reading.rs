@@ -83,5 +83,6 @@ pub(super) fn meaning(reading: &Reading) -> Meaning {
         unbounded: Some(
             "release all weights, of which anyone can form any sum, or as many independent rows as there are weights; or strategy = output, under which the other weights need not give way to the noise".into(),
         ),
+        settings: Vec::new(),
     }
 }

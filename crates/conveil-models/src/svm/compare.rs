@@ -6,14 +6,12 @@ use conveil::program::DataMap;
 use conveil::solve::solve_checked;
 
 use super::labelled::Labelled;
+use super::outlook::MULTIPLES;
 use super::private::accuracies;
 use super::{Svm, noise_length};
 use crate::document::{Document, Fields};
 use crate::failure::Failure;
 use crate::model::Compared;
-
-/// Regularisers that output perturbation is tried at, as multiples of the spec's.
-const MULTIPLES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
 /// One strategy's row; accuracies in percent.
 struct Row {
@@ -57,25 +55,32 @@ pub(super) fn document(
     let mut rows = vec![row("program", svm, plan, &decided.answer)?];
     // The certificate covers the map without noise at every λ.
     let proven = plan.guarantee().basis().kind() == BasisKind::Certificate;
-    let multiples = match proven {
-        true => &MULTIPLES[..],
-        false => &MULTIPLES[..1],
-    };
+    let mut multiples = vec![1.0];
+    if proven {
+        multiples.extend(MULTIPLES);
+        multiples.sort_by(f64::total_cmp);
+    }
     let (mut non_private, mut majority) = (0.0, 0.0);
     for multiple in multiples {
+        let is_own = multiple == 1.0;
         let other = svm.with_lambda(multiple * svm.lambda()).map_err(engine)?;
         let planned;
-        let noisy = match *multiple == 1.0 {
+        let noisy = match is_own {
             true => plan,
-            false => {
-                planned = Plan::new(&other, plan.ask().clone()).map_err(engine)?;
-                &planned
-            }
+            false => match Plan::new(&other, plan.ask().clone()) {
+                Ok(made) => {
+                    planned = made;
+                    &planned
+                }
+                Err(conveil::Error::Cancelled) => return Err(engine(conveil::Error::Cancelled)),
+                // A λ so small that no plan can be proven is nothing to compare with.
+                Err(_) => continue,
+            },
         };
         let program = other.at(theta).map_err(engine)?;
         let solution = solve_checked(&program, plan.released().settings()).map_err(engine)?;
         let weights = plan.released().query().apply(&solution.x);
-        if *multiple == 1.0 {
+        if is_own {
             let (score, ..) = accuracies(&other, plan, &weights, records, 1, seed)?;
             (non_private, majority) = (100.0 * score.accuracy, 100.0 * score.majority);
         }

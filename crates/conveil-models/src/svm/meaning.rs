@@ -81,6 +81,7 @@ impl SvmBuilder {
                 }),
             }),
             unbounded: None,
+            settings: self.settings.clone(),
         }
     }
 }

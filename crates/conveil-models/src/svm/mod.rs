@@ -5,23 +5,26 @@
 //! scale, and the certificate for regularised empirical risk covers what is released.
 
 mod compare;
+mod defaults;
 mod labelled;
 mod meaning;
+mod outlook;
 mod private;
 mod public;
 mod score;
 mod stated;
 
+pub use defaults::lambda_by_rule;
 pub use meaning::Classes;
 pub use score::{Accuracy, Score, noise_length, noise_ratio};
 pub use stated::{Class, Label, SvmSpec};
 
 use crate::model::Kind;
 
-use conveil::ask::{Adjacency, Query};
+use conveil::ask::{Adjacency, Privacy, Query};
 use conveil::program::{
     AffineMap, Cone, DataMap, Holds, Location, Meaning, NewConstraint, NewVariables, Parameter,
-    Place, Program, Sparse, Stage,
+    Place, Program, Setting, Sparse, Stage,
 };
 use conveil::{Error, Result};
 use std::collections::HashSet;
@@ -144,12 +147,24 @@ pub struct SvmBuilder {
     intercept: Intercept,
     labels: Labels,
     classes: Classes,
+    /// What a rule chose.
+    settings: Vec<Setting>,
 }
 
 impl SvmBuilder {
     /// The weight λ of the regulariser λ‖(w, b)‖².
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.lambda = lambda;
+        self.settings.clear();
+        self
+    }
+
+    /// λ by the rule for this privacy ([`lambda_by_rule`]), which cards then say. The intercept must be stated before.
+    pub fn lambda_by_rule(mut self, privacy: &Privacy) -> Self {
+        let (records, features) = (self.records, self.features.len());
+        let numbers = features + usize::from(self.has_intercept());
+        self.lambda = lambda_by_rule(records, numbers, privacy);
+        self.settings = vec![defaults::setting(self.lambda, records, features, privacy)];
         self
     }
 
@@ -354,10 +369,11 @@ impl Svm {
         SvmBuilder {
             records,
             features,
-            lambda: 1e-3,
+            lambda: defaults::LAMBDA_OF_VERSION_1,
             intercept: Intercept::default(),
             labels: Labels::default(),
             classes: Classes::default(),
+            settings: Vec::new(),
         }
     }
 

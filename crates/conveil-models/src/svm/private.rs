@@ -8,12 +8,13 @@ use conveil::plan::{Decided, Plan};
 
 use super::compare;
 use super::labelled::Labelled;
+use super::outlook;
 use super::public::SvmModel;
 use super::{Accuracy, Score, Svm, noise_ratio};
 use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Compared, Curated, Datasets};
+use crate::model::{Compared, Curated, Datasets, Outlook};
 use crate::words::{advice_without_certificate, choosing, written};
 
 /// The training records as one dataset.
@@ -138,6 +139,13 @@ impl Datasets for Training<'_> {
         Some(self.test().and_then(|test| {
             let records = test.as_ref().unwrap_or(&self.records);
             compare::document(&self.of.spec_name, &self.of.svm, records, case)
+        }))
+    }
+
+    fn outlook(&self, case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
+        Some(self.test().and_then(|test| {
+            let records = test.as_ref().unwrap_or(&self.records);
+            outlook::of(&self.of.spec_name, &self.of.svm, records, case)
         }))
     }
 }

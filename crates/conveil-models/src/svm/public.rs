@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use conveil::ask::Query;
+use conveil::plan::Choice;
 use conveil::program::{DataMap, Place};
 use conveil_text::ReadError;
 
+use super::defaults::{self, LAMBDA_OF_VERSION_1};
 use super::private::Training;
 use super::stated::SvmSpec;
 use super::{Classes, Svm};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Datasets, Model};
-use crate::spec::Spec;
+use crate::spec::{Spec, Version};
 
 /// The classifier of a spec.
 #[derive(Debug)]
@@ -26,15 +28,18 @@ impl SvmModel {
     pub(super) fn open(stated: &SvmSpec, spec: &Spec) -> Result<Self, Failure> {
         let features = stated.features.iter().map(|feature| feature.value.clone());
         let svm = Svm::of(stated.records.value, features.collect())
-            .lambda(stated.lambda)
             .intercept(stated.intercept)
             .classes(Classes {
                 label: stated.label.column.value.clone(),
                 positive: stated.label.positive.to_string(),
                 negative: stated.label.negative.to_string(),
-            })
-            .build()
-            .map_err(|e| Failure::engine(&spec.name, e))?;
+            });
+        let svm = match (stated.lambda, spec.version) {
+            (Some(lambda), _) => svm.lambda(lambda),
+            (None, Version::One) => svm.lambda(LAMBDA_OF_VERSION_1),
+            (None, Version::Two) => svm.lambda_by_rule(&spec.privacy.mechanism),
+        };
+        let svm = svm.build().map_err(|e| Failure::engine(&spec.name, e))?;
         Ok(SvmModel {
             spec_name: spec.name.clone(),
             stated: stated.clone(),
@@ -71,6 +76,10 @@ impl Model for SvmModel {
 
     fn query(&self, _spec: &Spec) -> Result<Query, Failure> {
         Ok(self.svm.query())
+    }
+
+    fn strategy(&self, _spec: &Spec) -> Option<Choice> {
+        Some(defaults::strategy())
     }
 
     /// Where a record enters: the row of its loss and the weight it stands before.

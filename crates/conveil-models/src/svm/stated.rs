@@ -26,8 +26,8 @@ pub struct SvmSpec {
     pub features: Vec<Located<Feature>>,
     /// `label`.
     pub label: Label,
-    /// `lambda` (0.001): the weight of the regulariser, > 0.
-    pub lambda: f64,
+    /// `lambda` (0.001; from version 2 on by the rule): the weight of the regulariser, > 0, where it is stated.
+    pub lambda: Option<f64>,
     /// `intercept` (`regularised`).
     pub intercept: Intercept,
     /// `data` of `[private]`: the path of a CSV file, as written.
@@ -102,8 +102,8 @@ impl SvmSpec {
             features,
             label,
             lambda: match table.optional("lambda") {
-                None => 1e-3,
-                Some(lambda) => lambda.positive()?,
+                None => None,
+                Some(lambda) => Some(lambda.positive()?),
             },
             intercept: match table.optional("intercept") {
                 None => Intercept::default(),

@@ -5,7 +5,7 @@ use super::{ReleasedMap, Uncertainty};
 use crate::ask::{Adjacency, Ask, Privacy, ResolvedQuery, Stated, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
-use crate::program::{DataMap, Program, Reading, Stage, Subject, VariableBlock};
+use crate::program::{DataMap, Program, Reading, Setting, Stage, Subject, VariableBlock};
 use std::fmt;
 
 /// A plan's guarantee: public, final, and built only by the plan.
@@ -49,6 +49,10 @@ pub struct Guarantee {
     subject: Option<Subject>,
     /// How the released numbers are used, where the model says so.
     reading: Option<Reading>,
+    /// What a public rule chose.
+    settings: Vec<Setting>,
+    /// ε of a private choice that came before, counted in `privacy`.
+    choice: f64,
     uncertainty: Uncertainty,
 }
 
@@ -76,6 +80,8 @@ impl Guarantee {
             uncertainty: Uncertainty::new(ask, released, model),
             protects: ask.protects.clone(),
             subject: meaning.subject,
+            settings: meaning.settings,
+            choice: 0.0,
             reading: (meaning.reading)
                 .map(|reading| match ask.strategy {
                     Strategy::Program | Strategy::Projected | Strategy::LinearTerm => reading,
@@ -123,6 +129,20 @@ impl Guarantee {
     pub(super) fn over(mut self, universe: Option<Universe>) -> Self {
         self.universe = universe;
         self
+    }
+
+    /// The claim is for a private choice by pure ε and this release together, by basic composition.
+    pub(super) fn after_choice(mut self, epsilon: f64, chosen: Setting) -> Self {
+        self.privacy = self.privacy.with_epsilon(self.privacy.epsilon() + epsilon);
+        self.choice += epsilon;
+        self.settings.retain(|setting| setting.name != chosen.name);
+        self.settings.push(chosen);
+        self
+    }
+
+    /// What of ε is for a private choice that came before; 0 where there was none.
+    pub fn choice_epsilon(&self) -> f64 {
+        self.choice
     }
 
     pub(super) fn basis_mut(&mut self) -> &mut Basis {
@@ -339,6 +359,11 @@ impl Guarantee {
         self.reading.as_ref()
     }
 
+    /// Settings that the asker left to a rule on public numbers.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
     /// The variables that whoever built the model declares to be decisions: where decisions carry the noise, what is
     /// said about feasibility rests on it (M2).
     pub fn decisions(&self) -> &[String] {
@@ -547,6 +572,9 @@ impl fmt::Display for Guarantee {
         }
         if let Some(strategy) = self.strategy_text() {
             writeln!(f, "strategy: {strategy}")?;
+        }
+        for setting in &self.settings {
+            writeln!(f, "chosen: {}", setting.text)?;
         }
         writeln!(f, "feasibility: {}", self.feasibility_text())?;
         if self.strategy == Strategy::Program {

@@ -32,7 +32,7 @@ pub use uncertainty::{Bias, Uncertainty};
 use crate::ask::{Ask, MapKind, Request, Strategy};
 use crate::error::{Error, Result};
 use crate::noise::Law;
-use crate::program::DataMap;
+use crate::program::{DataMap, Setting};
 use crate::solve::{Batch, Cancel};
 use linear_term::LinearTerm;
 use skeleton::{Scaled, Skeleton};
@@ -85,6 +85,24 @@ impl<'m> Plan<'m> {
             .projection
             .map(|projection| projection.watching(cancel));
         plan
+    }
+
+    /// The same plan as the second half of a release whose first half chose it among others, privately.
+    ///
+    /// # Guarantee
+    /// If the choice was `epsilon`-differentially private between the plan's neighbours, choice and release together have
+    /// the ε that the guarantee then states, and its δ: basic composition. Noise and scale are as they were. Refuses what
+    /// is not private, and an ε that is not a positive number. Test: `a_tuned_release_states_and_charges_the_whole`.
+    pub fn after_choice(mut self, epsilon: f64, chosen: Setting) -> Result<Self> {
+        if !(epsilon.is_finite() && epsilon > 0.0 && self.guarantee.basis().is_private()) {
+            return Err(Error::refused(
+                "a release after a private choice",
+                format!("the choice has ε = {epsilon}, and the plan must be private"),
+                "a positive ε, and a plan outside paper mode",
+            ));
+        }
+        self.guarantee = self.guarantee.after_choice(epsilon, chosen);
+        Ok(self)
     }
 
     /// [`Plan::paper_mode`] without its audit, for those who look at the noise alone.

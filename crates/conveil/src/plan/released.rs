@@ -257,6 +257,12 @@ impl<'m> ReleasedMap<'m> {
         self.noise.step()
     }
 
+    /// What the answer of every solve is proven to: the public tolerance that the certificate counts, for variables with
+    /// curvature in the norm of P.
+    pub fn tolerance(&self) -> Option<f64> {
+        self.precision.as_ref().map(|precision| precision.tolerance)
+    }
+
     /// Solver settings.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -93,7 +93,7 @@ fn divided(design: &Design) -> Option<String> {
     let smallest = shares.clone().fold(f64::INFINITY, |m, eta| m.min(*eta));
     (!budget.is_for_each_row() && smallest < SMALL_SHARE).then(|| {
         format!(
-            "η = {} is for all {} rows together, so that each has {} of it and every loss is planned for noise as rare as that, which costs; an η for each row by itself (rows = \"each\", as in the paper) says that each loss is as small as planned with probability 1 − η, and nothing of all of them together",
+            "η = {} is for all {} rows together, so that each has {} of it, and room for noise as rare as that costs accuracy; rows = \"each\" gives η to each row by itself",
             budget.eta(),
             shares.count(),
             short(smallest, 3)

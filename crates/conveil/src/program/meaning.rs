@@ -15,6 +15,19 @@ pub struct Meaning {
     pub reading: Option<Reading>,
     /// What to do where a certificate is refused because nothing bounds a variable, if bounds cannot be stated.
     pub unbounded: Option<String>,
+    /// Settings that the asker left to a public rule.
+    pub settings: Vec<Setting>,
+}
+
+/// A setting that a rule chose from public numbers alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// Its key in a spec: `lambda`.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The value and what it follows from: `λ = 0.02, by the rule for 600 records, 2 features, ε = 1`.
+    pub text: String,
 }
 
 /// The private numbers in the model's words, each ready to stand behind “protects: ”.

@@ -23,7 +23,9 @@ pub(crate) use definite::smallest_eigenvalue_is_nonnegative;
 pub use expression::{Affine, ParameterHandle, VariableHandle};
 pub use frame::Frame;
 pub(crate) use frame::power_of_two;
-pub use meaning::{Decision, HeldTo, Meaning, Part, Quantity, Reading, Subject, Sum, Term};
+pub use meaning::{
+    Decision, HeldTo, Meaning, Part, Quantity, Reading, Setting, Subject, Sum, Term,
+};
 pub use objective::{Objective, Sense};
 pub use parameter::{Location, Parameter, Place};
 pub use saved::SavedConstraint;
