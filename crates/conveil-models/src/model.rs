@@ -17,6 +17,7 @@ use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::spec::{QuerySection, Spec};
+use crate::starter::Starter;
 
 /// The registry: one line for each kind of model.
 pub static KINDS: &[&Kind] = &[
@@ -50,6 +51,8 @@ pub struct Kind {
     pub eta: &'static str,
     /// Reads its keys of `[problem]`.
     pub read: fn(&mut Table<'_>) -> Result<Box<dyn Stated>, ReadError>,
+    /// What it gives those who begin.
+    pub starter: &'static Starter,
 }
 
 impl fmt::Debug for Kind {

@@ -10,6 +10,7 @@ mod meaning;
 mod private;
 mod public;
 mod score;
+mod starter;
 mod stated;
 
 pub use meaning::Classes;
@@ -39,6 +40,7 @@ pub(crate) static KIND: Kind = Kind {
     // A joint η over the losses of all records is dear, and means little for them.
     eta: "eta = 0.05, rows = \"each\"",
     read: |table| Ok(Box::new(SvmSpec::read(table)?)),
+    starter: &starter::STARTER,
 };
 
 /// A feature, and the public bounds that its values are clipped to and scaled by.
