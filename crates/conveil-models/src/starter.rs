@@ -48,6 +48,9 @@ pub struct DataFile {
     columns: Vec<String>,
 }
 
+/// At most this many columns are listed in a sentence.
+const LISTED_COLUMNS: usize = 12;
+
 impl DataFile {
     /// A file, by its name as the spec will write it, with these columns. Names that no spec can have are refused.
     pub fn new(file: &str, columns: Vec<String>) -> Result<Self, Failure> {
@@ -83,10 +86,17 @@ impl DataFile {
         &self.columns
     }
 
-    /// The names of its columns, as a sentence lists alternatives.
+    /// The names of its columns, as a sentence lists alternatives; of many the first.
     pub fn alternatives(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
-        listed(&names)
+        match names.len().checked_sub(LISTED_COLUMNS) {
+            None | Some(0) => listed(&names),
+            Some(more) => {
+                let first: Vec<String> =
+                    names[..LISTED_COLUMNS].iter().map(|n| quoted(n)).collect();
+                format!("{} or one of {more} more", first.join(", "))
+            }
+        }
     }
 }
 
