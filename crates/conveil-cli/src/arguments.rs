@@ -28,7 +28,7 @@ Exit codes:
   7  the answer is charged, but its card or decision could not be delivered: it is kept in a private file
 
 A first example:
-  conveil check examples/specs/scalar-lp.toml";
+  conveil init svm --dir first";
 
 /// Releases answers from convex optimization models without giving away the data behind them.
 ///
@@ -45,6 +45,14 @@ struct Line {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a first spec: with sample data, or with blanks for a file of yours
+    #[command(
+        after_help = "Without MODEL it lists the models. No file is ever overwritten.\n\n\
+        Of the file of --from the names of the columns are looked at, and no value. The spec is written beside it; what\n\
+        only you can say stands there as \"FILL IN: …\", and `conveil check` names the next such place.\n\n\
+        Examples:\n  conveil init opf --dir first\n  conveil init --from patients.csv --model svm"
+    )]
+    Init(Init),
     /// Show what a spec would release and guarantee, without using the private values
     #[command(after_help = "Example:\n  conveil check examples/specs/two-generators.toml")]
     Check(Checked),
@@ -95,6 +103,25 @@ pub(crate) enum Command {
         after_help = "Example:\n  conveil study opf --networks 5_pjm --alpha 1,3"
     )]
     Study(Studied),
+}
+
+/// `init`.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The model; its spec comes with sample data, which are made up
+    #[arg(value_name = "MODEL", conflicts_with_all = ["from", "of"])]
+    pub(crate) model: Option<String>,
+    /// The directory to write to; made if there is none [default: the current one]
+    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Write a spec with blanks for this file of private data, beside it
+    #[arg(long, value_name = "DATA.csv")]
+    pub(crate) from: Option<PathBuf>,
+    /// The model of --from [default: where the names of the columns tell]
+    #[arg(id = "of", long = "model", value_name = "MODEL", requires = "from")]
+    pub(crate) of: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// What every verb takes.
@@ -297,6 +324,7 @@ impl Command {
     /// How its result is shown.
     pub(crate) fn output(&self) -> Output {
         match self {
+            Command::Init(init) => init.output,
             Command::Check(checked) => checked.common.output,
             Command::Solve(curating) | Command::Inspect(curating) | Command::Explain(curating) => {
                 curating.common.output

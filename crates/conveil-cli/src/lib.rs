@@ -53,6 +53,7 @@ fn exit_code(kind: Kind) -> u8 {
 
 fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     match command {
+        Command::Init(init) => verbs::init(init, terminal),
         Command::Check(checked) => verbs::check(checked, terminal),
         Command::Solve(curating) => verbs::solve(curating, terminal),
         Command::Inspect(curating) => verbs::inspect(curating, terminal),

@@ -1,8 +1,11 @@
 //! The verbs that release nothing: each asks the workbench and shows what it gets.
 
+use std::path::Path;
+
+use conveil_workbench::starter::{self, Draft};
 use conveil_workbench::{Failure, Judged, Workbench, read_witness};
 
-use crate::arguments::{Audited, Checked, Common, Curating, Probe, Study, Sweep};
+use crate::arguments::{Audited, Checked, Common, Curating, Init, Probe, Study, Sweep};
 use crate::new_file::{refuse_existing, write_new};
 use crate::terminal::Terminal;
 
@@ -16,6 +19,15 @@ fn opened(common: &Common) -> Result<Workbench, Failure> {
 /// With the private data, or with the public ones that stand in for them.
 fn curated(curating: &Curating) -> Result<Workbench, Failure> {
     opened(&curating.common)?.at(curating.about())
+}
+
+pub(crate) fn init(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
+    let draft = match (&init.from, &init.model) {
+        (Some(data), _) => Draft::from_data(data, init.of.as_deref())?,
+        (None, Some(model)) => Draft::sample(model, init.dir.as_deref().unwrap_or(Path::new("")))?,
+        (None, None) => return Err(starter::no_model()),
+    };
+    terminal.show(&draft.write()?)
 }
 
 /// No timings, so that nothing but public differences shows.

@@ -8,7 +8,7 @@ use conveil_models::spec;
 use conveil_text::problem;
 use running::{
     CLASSIFIER_EXAMPLES, ELLIPSOID_EXAMPLES, EXAMPLES, GRID_EXAMPLES, PORTFOLIO_EXAMPLES,
-    RECORD_EXAMPLES, directory, ended, examples, text, write,
+    RECORD_EXAMPLES, RULED_EXAMPLES, directory, ended, examples, text, write,
 };
 use serde_json::Value;
 
@@ -18,6 +18,12 @@ fn all() -> impl Iterator<Item = &'static str> {
     let all = EXAMPLES.iter().chain(GRID_EXAMPLES);
     let all = all.chain(ELLIPSOID_EXAMPLES).chain(PORTFOLIO_EXAMPLES);
     all.chain(RECORD_EXAMPLES).copied()
+}
+
+/// Also those that some verbs refuse or that have tests of their own.
+fn every() -> impl Iterator<Item = &'static str> {
+    let others = CLASSIFIER_EXAMPLES.iter().chain(RULED_EXAMPLES);
+    all().chain(others.copied())
 }
 
 fn json(verb: &str, name: &str) -> Value {
@@ -34,8 +40,7 @@ fn every_file_in_the_examples_is_tested() {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|name| name.strip_suffix(".toml").map(String::from))
         .collect();
-    let tested = all().chain(CLASSIFIER_EXAMPLES.iter().copied());
-    let mut tested: Vec<String> = tested.map(String::from).collect();
+    let mut tested: Vec<String> = every().map(String::from).collect();
     found.sort();
     tested.sort();
     assert_eq!(found, tested);
@@ -63,6 +68,38 @@ fn every_example_works_with_every_verb() {
                 others.clone().all(|line| !line.contains("warning")),
                 "{verb} {name}: {stderr}"
             );
+        }
+    }
+}
+
+/// Settings can be chosen on public data in every example: a twin where the spec names one, nominal values elsewhere.
+#[test]
+fn every_example_can_be_explored_on_public_data() {
+    for name in every() {
+        let spec = format!("{name}.toml");
+        let (code, _, stderr) = ended(&examples(), &["check", &spec]);
+        assert_eq!(code, 0, "check {name}: {stderr}");
+        let twin = text(&examples().join(&spec)).contains("\ntwin = ");
+        let at = if twin { "twin" } else { "nominal" };
+        for words in [&["compare", "--draws", "50"] as &[&str], &["solve"]] {
+            let all: Vec<&str> = [words, &[&spec, "--at", at]].concat();
+            let (code, stdout, stderr) = ended(&examples(), &all);
+            assert_eq!(code, 0, "{all:?}: {stderr}");
+            let head = stdout.lines().next().unwrap_or_default();
+            assert!(head.contains("PUBLIC, at the public"), "{all:?}: {head}");
+        }
+    }
+}
+
+#[test]
+fn what_the_rule_chose_is_solved_and_compared() {
+    for name in RULED_EXAMPLES {
+        let spec = format!("{name}.toml");
+        for verb in ["check", "solve", "compare"] {
+            let (code, stdout, stderr) = ended(&examples(), &[verb, &spec]);
+            assert_eq!(code, 0, "{verb} {name}: {stderr}");
+            let said = stdout.contains("strategy: ") || verb == "compare";
+            assert!(said, "{verb} {name}: {stdout}");
         }
     }
 }

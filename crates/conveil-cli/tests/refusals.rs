@@ -5,7 +5,7 @@
 
 mod running;
 
-use running::{directory, ended, examples, text, write};
+use running::{directory, ended, examples, text, without_nominal, write};
 
 /// A spec and its problem.
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ fn refused(cases: &[Case]) {
             Good::Own(file, spec, problem) => (file.into(), spec.into(), problem.into()),
             Good::Example(name) => (
                 format!("{name}.json"),
-                text(&examples().join(format!("{name}.toml"))),
+                without_nominal(name),
                 text(&examples().join(format!("{name}.json"))),
             ),
         };

@@ -2,7 +2,7 @@
 
 mod running;
 
-use running::{directory, ended, examples, text, write};
+use running::{directory, ended, examples, text, without_nominal, write};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -154,7 +154,7 @@ fn the_declaration_stands_on_the_card() {
 #[test]
 fn the_movement_is_public_and_says_where_nothing_is_known() {
     let place = directory("movement");
-    let spec = text(&examples().join("two-generators.toml"));
+    let spec = without_nominal("two-generators");
     write(
         &place.join("two-generators.json"),
         text(&examples().join("two-generators.json")),

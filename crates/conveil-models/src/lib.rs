@@ -36,6 +36,7 @@ pub mod portfolio;
 pub mod records;
 pub mod regression;
 pub mod spec;
+pub mod starter;
 pub mod svm;
 pub mod wind;
 mod words;

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::files::Files;
 pub use crate::outlook::{Alternative, Outlook};
 use crate::spec::{QuerySection, Spec};
+use crate::starter::Starter;
 
 /// The registry: one line for each kind of model.
 pub static KINDS: &[&Kind] = &[
@@ -51,6 +52,8 @@ pub struct Kind {
     pub eta: &'static str,
     /// Reads its keys of `[problem]`.
     pub read: fn(&mut Table<'_>) -> Result<Box<dyn Stated>, ReadError>,
+    /// What it gives those who begin.
+    pub starter: &'static Starter,
 }
 
 impl fmt::Debug for Kind {

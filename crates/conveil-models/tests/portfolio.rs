@@ -171,9 +171,9 @@ fn mistakes_in_portfolios() {
         ("bounds = [-0.2, 0.3]", "bounds = [0.3, -0.2]",
             "spec.toml:21:10: `bounds` must be two numbers that increase\n  help: for example: bounds = [-0.1, 0.2]"),
         ("release = \"weights\"", "release = \"cost\"",
-            "spec.toml:25:11: release `cost` makes no sense with model `portfolio`\n  help: a portfolio releases its `weights`; or what groups of assets weigh together: `sum`, `weighted` and `rows`"),
+            "spec.toml:26:11: release `cost` makes no sense with model `portfolio`\n  help: a portfolio releases its `weights`; or what groups of assets weigh together: `sum`, `weighted` and `rows`"),
         ("epsilon = 1.0", "sensitivity = { by = \"erm\" }\nepsilon = 1.0",
-            "spec.toml:29:15: sensitivity by `erm` makes no sense for a portfolio\n  help: `strong-convexity` is proven for it, and the default"),
+            "spec.toml:30:15: sensitivity by `erm` makes no sense for a portfolio\n  help: `strong-convexity` is proven for it, and the default"),
     ] {
         assert!(SPEC.contains(piece), "{piece}");
         match read("spec.toml", &SPEC.replacen(piece, mistake, 1)) {

@@ -81,6 +81,7 @@ mod recipient;
 mod release;
 mod report;
 mod rule;
+pub mod starter;
 mod workbench;
 
 pub use ask::ask_from_spec;

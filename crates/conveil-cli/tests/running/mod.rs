@@ -18,6 +18,8 @@ pub const EXAMPLES: &[&str] = &[
     "sampled-dispatch",
     "envelope-dispatch",
     "least-squares-certified",
+    "hospital-staffing",
+    "bike-sharing",
 ];
 
 /// The example specs of power grids, by name: their private values are in a CSV beside them.
@@ -27,7 +29,11 @@ pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation"];
 pub const RECORD_EXAMPLES: &[&str] = &["wind-curve", "heat-demand"];
 
 /// The example specs of classifiers: `classifier.rs` runs them.
-pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines"];
+pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines", "readmissions"];
+
+/// The example specs for which the rule of version 2 chooses another strategy than program perturbation, which `explain` and
+/// `frontier` are about.
+pub const RULED_EXAMPLES: &[&str] = &["dose-response"];
 
 /// The example specs of ellipsoids, by name: their private offsets are in a CSV beside them.
 pub const ELLIPSOID_EXAMPLES: &[&str] = &["ellipsoid"];
@@ -38,6 +44,13 @@ pub const PORTFOLIO_EXAMPLES: &[&str] = &["mean-variance"];
 /// Where the example specs stand.
 pub fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs")
+}
+
+/// An example spec without its public nominal values: for tests in which nothing is known before the data.
+pub fn without_nominal(name: &str) -> String {
+    let spec = text(&examples().join(format!("{name}.toml")));
+    let lines = spec.lines().filter(|line| !line.starts_with("nominal = "));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// A file's text.

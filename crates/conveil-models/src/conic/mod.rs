@@ -3,6 +3,7 @@
 mod agreement;
 mod private;
 mod public;
+mod starter;
 mod stated;
 
 use crate::model::Kind;
@@ -22,4 +23,5 @@ pub(crate) static KIND: Kind = Kind {
     facts: &[],
     eta: "eta = 0.01",
     read: |table| Ok(Box::new(Conic::read(table)?)),
+    starter: &starter::STARTER,
 };

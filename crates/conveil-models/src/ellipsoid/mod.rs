@@ -38,6 +38,7 @@ mod inscribed;
 mod normals;
 mod public;
 mod room;
+mod starter;
 mod stated;
 mod vertex;
 
@@ -68,6 +69,7 @@ pub(crate) static KIND: Kind = Kind {
     facts: &[],
     eta: "eta = 0.01",
     read: |table| Ok(Box::new(EllipsoidSpec::read(table)?)),
+    starter: &starter::STARTER,
 };
 
 /// Memory of a plan for each entry of A, about.

@@ -7,6 +7,7 @@ mod private;
 mod ptdf;
 mod public;
 mod reach;
+mod starter;
 mod stated;
 
 pub use feasibility::{DemandRays, LabelledDemands};
@@ -42,6 +43,7 @@ pub(crate) static KIND: Kind = Kind {
     facts: &["network"],
     eta: "eta = 0.01",
     read: |table| Ok(Box::new(OpfSpec::read(table)?)),
+    starter: &starter::STARTER,
 };
 
 /// How the power flow is written.

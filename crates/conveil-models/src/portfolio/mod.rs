@@ -28,6 +28,7 @@
 
 mod private;
 mod public;
+mod starter;
 mod stated;
 
 pub use stated::{CovarianceSource, PortfolioSpec};
@@ -51,6 +52,7 @@ pub(crate) static KIND: Kind = Kind {
     facts: &[],
     eta: "eta = 0.05",
     read: |table| Ok(Box::new(PortfolioSpec::read(table)?)),
+    starter: &starter::STARTER,
 };
 
 /// A portfolio to be. All of it public.

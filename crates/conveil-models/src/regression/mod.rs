@@ -35,6 +35,7 @@ mod private;
 mod public;
 mod reading;
 mod residuals;
+mod starter;
 mod stated;
 
 pub use basis::Basis;
@@ -73,6 +74,7 @@ pub(crate) static KIND: Kind = Kind {
     facts: &[],
     eta: "eta = 0.01",
     read: |table| Ok(Box::new(RegressionSpec::read(table)?)),
+    starter: &starter::STARTER,
 };
 
 /// Larger numbers are refused, as bounds of responses and as values of basis functions: their squares must add up.

@@ -101,6 +101,7 @@ const SECTIONS: &[&str] = &[
 /// Reads a spec from `text`; `name` is how messages call it.
 pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
     let document = Document::read(name, text)?;
+    document.refuse_blanks()?;
     let mut top = document.top("the spec");
     top.known(SECTIONS)?;
     let version = Version::read(&mut top)?;

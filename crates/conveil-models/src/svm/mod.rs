@@ -12,6 +12,7 @@ mod outlook;
 mod private;
 mod public;
 mod score;
+mod starter;
 mod stated;
 
 pub use defaults::lambda_by_rule;
@@ -42,6 +43,7 @@ pub(crate) static KIND: Kind = Kind {
     // A joint η over the losses of all records is dear, and means little for them.
     eta: "eta = 0.05, rows = \"each\"",
     read: |table| Ok(Box::new(SvmSpec::read(table)?)),
+    starter: &starter::STARTER,
 };
 
 /// A feature, and the public bounds that its values are clipped to and scaled by.

@@ -5,7 +5,7 @@ mod item;
 mod names;
 mod table;
 
-pub use document::Document;
+pub use document::{BLANK, Document};
 pub use item::{Item, MAX_COUNT};
 pub use names::Names;
 pub use table::Table;

@@ -1,0 +1,179 @@
+//! `init`: specs for those who begin. What is written for a file of private data depends on no value in it, and nothing is
+//! overwritten.
+
+use std::path::{Path, PathBuf};
+
+use conveil_models::KINDS;
+use conveil_models::spec;
+use conveil_text::tables::BLANK;
+use conveil_workbench::starter::Draft;
+
+/// A new empty directory.
+fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// A fixed stream of numbers.
+struct Stream(u64);
+
+impl Stream {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % below
+    }
+
+    /// A field: a number, a word, nothing, or what a careless export leaves.
+    fn field(&mut self) -> String {
+        match self.next(6) {
+            0 => format!("{}", self.next(1_000_000)),
+            1 => format!("-{}.{}", self.next(1000), self.next(1000)),
+            2 => ["yes", "no", "FILL IN: a trap", "\"a, quoted\""][self.next(4) as usize].into(),
+            3 => String::new(),
+            4 => "1e308".into(),
+            _ => "NaN".into(),
+        }
+    }
+
+    /// Lines below a header of so many columns; now and then one that no reader would take.
+    fn lines(&mut self, columns: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for _ in 0..self.next(20) {
+            let fields: Vec<String> = (0..columns).map(|_| self.field()).collect();
+            bytes.extend(fields.join(",").into_bytes());
+            bytes.push(b'\n');
+        }
+        if self.next(4) == 0 {
+            bytes.extend([0xff, 0x00, b'"', b'\n']);
+        }
+        bytes
+    }
+}
+
+/// The claim of `Draft::from_data`, on every model and on headers of several shapes.
+#[test]
+fn a_proposed_spec_is_the_same_whatever_the_values() {
+    let place = directory("proposed");
+    let data = place.join("data.csv");
+    let headers = [
+        "age,stay,class",
+        "bus,demand",
+        "parameter,value",
+        "\"a \"\"b\"\"\",x\\y,ä",
+        "one",
+    ];
+    let mut stream = Stream(20);
+    let mut proposed = 0;
+    for header in headers {
+        for model in KINDS.iter().map(|kind| Some(kind.word)).chain([None]) {
+            let mut first: Option<Result<Vec<(String, String)>, String>> = None;
+            for _ in 0..40 {
+                let mut bytes = format!("{header}\n").into_bytes();
+                bytes.extend(stream.lines(header.split(',').count()));
+                std::fs::write(&data, bytes).unwrap();
+                let draft = Draft::from_data(&data, model);
+                let files = draft.map(|d| d.files().map(|(n, t)| (n.into(), t.into())).collect());
+                let files = files.map_err(|failure| failure.to_string());
+                let first = first.get_or_insert_with(|| files.clone());
+                assert_eq!(*first, files, "{header} {model:?}");
+            }
+            proposed += usize::from(first.is_some_and(|files| files.is_ok()));
+        }
+    }
+    // Five models with a proposal on every header, and three headers that tell their model.
+    assert_eq!(proposed, 5 * headers.len() + 3);
+}
+
+/// Whatever columns are called, a proposal is TOML, and what it says is that something is to be filled in.
+#[test]
+fn every_proposal_is_refused_for_its_first_blank_and_for_nothing_else() {
+    let place = directory("blanks");
+    let data = place.join("data.csv");
+    std::fs::write(&data, "\"a \"\"b\"\"\",x\\y,ä = [1]\n").unwrap();
+    for kind in KINDS.iter().filter(|kind| kind.starter.from.is_some()) {
+        let draft = Draft::from_data(&data, Some(kind.word)).unwrap();
+        let (name, text) = draft.files().next().unwrap();
+        let error = spec::read(name, text).unwrap_err();
+        let line = text.lines().nth(error.line - 1).unwrap();
+        assert!(line.contains(BLANK), "{}: {error}", kind.word);
+        let first = text
+            .lines()
+            .position(|l| !l.starts_with('#') && l.contains(BLANK));
+        assert_eq!(first, Some(error.line - 1), "{}: {error}", kind.word);
+        assert!(
+            error.message.contains("is still to be filled in: "),
+            "{error}"
+        );
+        let count = text
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .map(|l| l.matches(BLANK).count());
+        let help = format!("{} places are", count.sum::<usize>());
+        assert!(
+            error.help.unwrap_or_default().starts_with(&help),
+            "{help}\n{text}"
+        );
+    }
+}
+
+/// A value where a name should be is not written down: the file probably has no header.
+#[test]
+fn a_file_without_names_is_refused() {
+    let place = directory("headerless");
+    let data = place.join("data.csv");
+    std::fs::write(&data, "61.25,3\n58,4\n").unwrap();
+    for model in [
+        None,
+        Some("svm"),
+        Some("regression"),
+        Some("conic"),
+        Some("portfolio"),
+    ] {
+        let failure = Draft::from_data(&data, model).unwrap_err().to_string();
+        assert!(
+            failure.contains("the first line names the columns"),
+            "{failure}"
+        );
+    }
+    // A line of bus numbers is a header, and no name of it stands in the spec.
+    let draft = Draft::from_data(&data, Some("opf")).unwrap();
+    assert!(draft.files().all(|(_, text)| !text.contains("61.25")));
+}
+
+#[test]
+fn all_files_are_written_or_none() {
+    let place = directory("all-or-none");
+    for kind in KINDS {
+        let draft = Draft::sample(kind.word, &place).unwrap();
+        let last = draft.files().last().unwrap().0.to_string();
+        std::fs::write(place.join(&last), "mine").unwrap();
+        let failure = draft.write().unwrap_err().to_string();
+        assert!(
+            failure.contains(&last) && failure.contains("nothing was written"),
+            "{failure}"
+        );
+        let there = |name: &str| place.join(name).exists();
+        assert!(draft.files().all(|(name, _)| name == last || !there(name)));
+        assert_eq!(std::fs::read_to_string(place.join(&last)).unwrap(), "mine");
+        std::fs::remove_file(place.join(&last)).unwrap();
+        let begun = draft.write().unwrap();
+        assert_eq!(begun.files.len(), kind.starter.files.len());
+        assert!(draft.files().all(|(name, _)| there(name)));
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_leaves_nothing() {
+    let place = directory("no-folder");
+    std::fs::write(place.join("file"), "").unwrap();
+    let failure = Draft::sample("svm", &place.join("file/below"))
+        .unwrap()
+        .write();
+    let failure = failure.unwrap_err().to_string();
+    assert!(failure.starts_with("cannot write "), "{failure}");
+}
