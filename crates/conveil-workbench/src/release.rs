@@ -409,7 +409,7 @@ impl Road<'_> {
             let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself";
             return Err(error.with_help(help).into());
         }
-        Ok(Some(declared.value.clone()))
+        Ok(Some(declared.value))
     }
 
     /// The last look before a charge: whether anybody still waits for the card.
