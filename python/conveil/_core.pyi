@@ -95,6 +95,20 @@ class Bench:
         """JSON, text, the error that it amounts to, and the worst pair for `replay`."""
 
     def replay(self, witness: str, observer: Observer | None = None) -> _Judged: ...
+    def dry_run(
+        self,
+        data: Mapping[str, str],
+        *,
+        ledger: _Path | None = None,
+        dataset: str | None = None,
+        part: str | None = None,
+        part_moves: bool = False,
+        series: tuple[int, float | None] | None = None,
+        planned: bool = False,
+        not_recorded: bool = False,
+        row: int | None = None,
+        observer: Observer | None = None,
+    ) -> _Document: ...
     def release(
         self,
         data: Mapping[str, str],

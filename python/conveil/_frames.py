@@ -104,6 +104,30 @@ def csv_text(header, rows) -> str:
     return text.getvalue()
 
 
+LABEL = "label"
+"""What the column of the labels is called in a spec."""
+
+
+def row_labels(frame, wanted: bool, argument: str) -> list[str] | None:
+    """The index of a DataFrame as labels of its rows, where they are asked for. Public: they stand on the cards."""
+    if not wanted:
+        return None
+    if not hasattr(frame, "columns"):
+        raise InputError(f"labels=True takes the index of a DataFrame: `{argument}` is {type(frame).__name__}")
+    labels = [str(label) for label in frame.index]
+    for label in labels:
+        if any(mark in label for mark in ',"\n\r'):
+            raise InputError(f"a label must not hold commas, quotes or line ends: {label!r} in the index of `{argument}`")
+    return labels
+
+
+def labelled(header, rows, labels: list[str] | None):
+    """Header and rows of a table, with a first column of labels where there are any."""
+    if labels is None:
+        return header, rows
+    return [LABEL, *header], [[label, *row] for label, row in zip(labels, rows, strict=True)]
+
+
 def numbers_text(header, rows: np.ndarray) -> str:
     """A CSV text of numbers alone."""
     return csv_text(header, rows.tolist())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ._errors import InputError
-from ._frames import csv_text
+from ._frames import csv_text, labelled
 
 # Columns of a MATPOWER case, version 2: what tables of names are put in order by.
 _COLUMNS = {
@@ -61,14 +61,14 @@ class Network:
         except KeyError:
             raise InputError(f"the net has no bus {bus!r}") from None
 
-    def demand_text(self, demand) -> str:
+    def demand_text(self, demand, labels=None) -> str:
         """Demands in MW: a Series or mapping by bus, or a DataFrame with a column for each bus and a row for each dataset."""
         if hasattr(demand, "columns"):
             numbers = [self.bus_number(bus) for bus in demand.columns]
             rows = np.asarray(demand, dtype=float)
             if len(set(numbers)) != len(numbers):
                 raise InputError("two columns of `demand` are one bus of the network: add them up first")
-            return csv_text(numbers, rows.tolist())
+            return csv_text(*labelled(numbers, rows.tolist(), labels))
         totals: dict[int, float] = {}
         for bus, mw in _items(demand, "demand"):
             number = self.bus_number(bus)

@@ -88,27 +88,30 @@ class ModelPlan(Verbs):
         seed=None,
         row=None,
         report=False,
+        dry_run=False,
     ):
         """Charges the ledger, solves, draws the noise once: a :class:`ModelRelease`, or for a series a list of them (:class:`ModelSeries`).
 
         Never repeated by itself: a second answer is a second charge. ``not_recorded=True`` releases without an account, and
         the card says so. ``series=(24, 1e-6)`` declares all rows in advance: they are charged whole before the first answer,
         their ε's composed optimally at that δ; with ``series=(24, None)`` they add up. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
-        the noise repeats, the card says NOT PRIVATE, and nothing is charged.
+        the noise repeats, the card says NOT PRIVATE, and nothing is charged. ``dry_run=True`` does all that comes before the
+        charge and returns a document of what would be charged: nothing is charged or solved.
         """
+        charged = {
+            "ledger": ledger,
+            "dataset": dataset,
+            "part": part,
+            "part_moves": part_moves,
+            "series": series,
+            "planned": planned,
+            "not_recorded": not_recorded,
+            "row": row,
+        }
+        if dry_run:
+            return self._dry_run(self._private(), not_private=not_private, **charged)
         documents, warnings = self._release(
-            self._private(),
-            ledger=ledger,
-            dataset=dataset,
-            part=part,
-            part_moves=part_moves,
-            series=series,
-            planned=planned,
-            not_recorded=not_recorded,
-            not_private=not_private,
-            seed=seed,
-            row=row,
-            report=report,
+            self._private(), not_private=not_private, seed=seed, report=report, **charged
         )
         with kept(documents):
             released = [self._released(*found) for found in documents]
@@ -162,6 +165,11 @@ class ModelRelease:
         """What the curator must know about the data behind it; of a series, about all rows. Private, and no part of the card."""
 
     @property
+    def label(self):
+        """What the row of a series is called; None where the rows have no labels. Public."""
+        return self.card.data.get("label")
+
+    @property
     def answer(self):
         """The released numbers, as a pandas Series. Public."""
         return _series([(number["name"], number["value"]) for number in self.card["answer"]], "answer")
@@ -188,10 +196,17 @@ class ModelSeries(list):
         return [released.card for released in self]
 
     def to_frame(self):
-        """The answers as a pandas DataFrame with a row for each release, counted from 1. Public."""
+        """The answers as a pandas DataFrame with a row for each release: by label, or counted from 1. Public."""
         import pandas as pd
 
-        return pd.DataFrame([released.answer for released in self], index=pd.RangeIndex(1, len(self) + 1, name="row"))
+        rows = pd.RangeIndex(1, len(self) + 1, name="row") if self.labels is None else pd.Index(self.labels, name="label")
+        return pd.DataFrame([released.answer for released in self], index=rows)
+
+    @property
+    def labels(self):
+        """What the rows are called; None where they have no labels. Public."""
+        labels = [released.label for released in self]
+        return None if None in labels else labels
 
     def plot(self):
         """The answers as a figure, with bars as long as 95% of the noise is: SVG, shown by itself in a notebook. Public."""
@@ -205,7 +220,7 @@ class ModelSeries(list):
 
     def _repr_html_(self):
         columns = [("row", "row"), *((name, name) for name in self[0].answer.index)]
-        rows = [{"row": row, **released.answer} for row, released in enumerate(self, start=1)]
+        rows = [{"row": released.label or row, **released.answer} for row, released in enumerate(self, start=1)]
         parts = [self.plot().svg, _html.table(rows, columns), _html.line(self.cards[0]["privacy"] + ", for each row")]
         return _html.page(f"Cards of {len(self)} releases", False, *parts)
 

@@ -282,24 +282,26 @@ class Plan(Verbs):
         not_recorded=False,
         not_private=False,
         seed=None,
+        dry_run=False,
     ):
         """Charges the ledger, solves, draws the noise once. Never repeated by itself: a second answer is a second charge.
 
         ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
-        ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged.
+        ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged. ``dry_run=True`` does all that comes
+        before the charge and returns a document of what would be charged: nothing is charged or solved.
         """
-        documents, warnings = self._release(
-            self._data(self._theta(None)),
-            ledger=ledger,
-            dataset=dataset,
-            part=part,
-            part_moves=part_moves,
-            planned=planned,
-            not_recorded=not_recorded,
-            not_private=not_private,
-            seed=seed,
-            report=True,
-        )
+        charged = {
+            "ledger": ledger,
+            "dataset": dataset,
+            "part": part,
+            "part_moves": part_moves,
+            "planned": planned,
+            "not_recorded": not_recorded,
+        }
+        data = self._data(self._theta(None))
+        if dry_run:
+            return self._dry_run(data, not_private=not_private, **charged)
+        documents, warnings = self._release(data, not_private=not_private, seed=seed, report=True, **charged)
         with kept(documents):
             ((card, card_text, decision, report, report_text),) = documents
             decided = None

@@ -308,6 +308,12 @@ class Movement(Document):
         return self.data["tightness"]
 
 
+class DryRun(Document):
+    """What a release would charge, and what the budget has left now and afterwards. Public; nothing was charged or solved."""
+
+    title = "Dry run"
+
+
 class Card(Document):
     """The public document of a release: the only one that may be published."""
 

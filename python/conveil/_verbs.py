@@ -11,7 +11,7 @@ import json
 from . import _core, _many
 from ._errors import InputError
 from ._progress import Watched
-from ._results import Audit, Check, Comparison, Explanation, Frontier, Guarantee, Movement
+from ._results import Audit, Check, Comparison, DryRun, Explanation, Frontier, Guarantee, Movement
 
 AXES = ("epsilon", "alpha", "eta")
 """What a frontier can be over."""
@@ -124,6 +124,14 @@ class Verbs:
                 **more,
             )
         return documents, heard.warnings
+
+    def _dry_run(self, data, *, ledger, not_private, **more):
+        """What a release would charge. Public."""
+        if not_private:
+            raise InputError("a dry run is of a release, and a run that is not private charges nothing: make the run itself")
+        ledger = None if ledger is None else _path(ledger)
+        document, text, _ = self._heard_from(self._bench.dry_run, data, ledger=ledger, **more)
+        return DryRun(text, document, private=False)
 
     def _heard_from(self, verb, *given, **named):
         """What a verb of the engine says: its document, its text in Python's words, and its warnings."""

@@ -17,7 +17,19 @@ import numpy as np
 
 from . import _toml
 from ._errors import InputError
-from ._frames import as_pair, column_names, column_of, counted, csv_text, numbers_text, per_feature, rows_of
+from ._frames import (
+    LABEL,
+    as_pair,
+    column_names,
+    column_of,
+    counted,
+    csv_text,
+    labelled,
+    numbers_text,
+    per_feature,
+    row_labels,
+    rows_of,
+)
 from ._grid import Network
 from ._model_plan import ModelPlan
 
@@ -40,6 +52,7 @@ def opf(
     curvature=None,
     strategy="program",
     eta=0.01,
+    labels=False,
     settings=None,
 ) -> ModelPlan:
     """A DC optimal power flow with private demands: its cost, or what groups of units generate.
@@ -60,12 +73,17 @@ def opf(
         mapping or a DataFrame with the columns ``low`` and ``high``.
     price : with `release` "cost": the sensitivity is certified by allowing deviations from the data at this public price per
         MWh (needs `bounds`). Otherwise state a `sensitivity`.
+    labels : with True the index of the DataFrame `demand`, such as hours, labels the rows. **Labels are public**: they stand
+        on the cards.
     """
     net = Network.of(network)
     files = dict(net.files)
     private: dict = {"adjacency": adjacency, "loads": loads}
     if demand is not None:
         private["demand"] = "demand.csv"
+    if labels:
+        row_labels(demand, labels, "demand")
+        private["label"] = LABEL
     if isinstance(bounds, (int, float)):
         private["bounds"] = {"relative": float(bounds)}
     elif bounds is not None:
@@ -86,7 +104,7 @@ def opf(
         },
         settings,
         files,
-        lambda: {} if demand is None else {"demand.csv": net.demand_text(demand)},
+        lambda: {} if demand is None else {"demand.csv": net.demand_text(demand, row_labels(demand, labels, "demand"))},
     )
 
 
@@ -297,6 +315,7 @@ def portfolio(
     delta=None,
     strategy="program",
     eta=0.05,
+    labels=False,
     settings=None,
 ) -> ModelPlan:
     """A mean-variance portfolio with private forecasts: max μ'w − ½γw'Σw over 0 ≤ w ≤ cap, Σwᵢ ≤ 1.
@@ -311,12 +330,19 @@ def portfolio(
     aversion : γ > 0.
     cap : the largest weight of an asset.
     bounds : public ``(low, high)``: forecasts are clipped to them.
+    labels : with True the index of the DataFrame `returns`, such as days, labels the rows. **Labels are public**: they stand
+        on the cards.
     """
     assets = [name if hasattr(covariance, "columns") else f"asset {i}" for i, name in enumerate(column_names(covariance))]
 
+    row_labels(returns, labels, "returns")
+    if labels and LABEL in assets:
+        raise InputError(f"an asset is called {LABEL!r}, which is the column of the labels: rename it")
+
     def files():
         if hasattr(returns, "columns"):
-            return {"returns.csv": numbers_text(assets, rows_of(returns[list(covariance.columns)], "returns"))}
+            rows = rows_of(returns[list(covariance.columns)], "returns").tolist()
+            return {"returns.csv": csv_text(*labelled(assets, rows, row_labels(returns, labels, "returns")))}
         by_name = isinstance(returns, Mapping) or hasattr(returns, "index") and hasattr(covariance, "columns")
         values = [returns[name] for name in covariance.columns] if by_name else returns
         return {"returns.csv": numbers_text(assets, column_of(values, "returns").T)}
@@ -331,6 +357,7 @@ def portfolio(
             },
             "private": {
                 "returns": "returns.csv",
+                "label": LABEL if labels else None,
                 "bounds": None if bounds is None else as_pair(bounds, "bounds"),
                 "adjacency": adjacency,
             },

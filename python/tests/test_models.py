@@ -123,6 +123,32 @@ def test_a_declared_series_is_one_charge_and_shows_its_cards(tmp_path):
         plan.release(ledger=ledger, dataset="day", series=(2, 1e-6))
 
 
+def test_labels_of_a_series_stand_on_its_cards_and_a_dry_run_charges_nothing(tmp_path):
+    day = pd.DataFrame({1: [104.0, 96.0], 2: [99.5, 95.0]}, index=["08:00", "09:00"])
+    stated = {"epsilon": 0.1, "adjacency": ONE_MW, "bounds": 0.3, "price": 200}
+    plan = models.opf("24_ieee_rts", day, labels=True, **stated)
+    assert "names its rows; it is public" in str(plan.check())
+    ledger = conveil.Ledger(tmp_path / "budget.sqlite")
+    ledger.create_budget("day", epsilon=0.3, plan=plan)
+    dry = plan.release(ledger=ledger, dataset="day", dry_run=True)
+    assert not dry.private and dry["releases"] == 2 and dry["charged"]["now"]["left"] == 0.3
+    assert len(ledger.to_frame()) == 0
+    released = plan.release(ledger=ledger, dataset="day")
+    assert released.labels == ["08:00", "09:00"] == list(released.to_frame().index) == [r.label for r in released]
+    assert "08:00" in released._repr_html_() and "label: 09:00" in released[1].card.text
+    assert models.opf("24_ieee_rts", day, **stated).release(not_recorded=True).labels is None
+    with pytest.raises(InputError, match="same label"):
+        models.opf("24_ieee_rts", day.set_axis(["a", "a"]), labels=True, **stated).release(not_recorded=True)
+    with pytest.raises(InputError, match="index of a DataFrame"):
+        models.opf("24_ieee_rts", {1: 104.0}, labels=True, **stated)
+    returns = pd.DataFrame({"a": [0.05, 0.04], "b": [0.03, 0.02]}, index=pd.to_datetime(["2026-01-01", "2026-01-02"]))
+    risk = pd.DataFrame({"a": [0.04, 0.0], "b": [0.0, 0.02]}, index=["a", "b"])
+    fund = models.portfolio(
+        risk, returns, aversion=4.0, bounds=(-0.2, 0.3), adjacency={"kind": "one-entry", "alpha": 1e-4}, epsilon=5.0, labels=True
+    )
+    assert fund.release(not_recorded=True).labels[1].startswith("2026-01-02")
+
+
 def test_a_pandapower_net_has_the_optimum_of_pandapower():
     pandapower = pytest.importorskip("pandapower")
     networks = pytest.importorskip("pandapower.networks")

@@ -212,7 +212,7 @@ pub(crate) struct Releasing {
     #[arg(long, value_name = "N", value_parser = row)]
     pub(crate) row: Option<usize>,
     /// Write the private decision that carries the answer out to a new file: JSON if it ends in .json, else text; of a
-    /// series to FILE-1, FILE-2, …
+    /// series to FILE-1, FILE-2, …, with the labels of the rows behind the numbers where they have labels
     #[arg(long, value_name = "FILE")]
     pub(crate) decision: Option<PathBuf>,
     /// Write the private curator report to a new file: JSON if it ends in .json, else text; of a series to FILE-1, …
@@ -224,6 +224,10 @@ pub(crate) struct Releasing {
     /// Refuse a release that public data show to be poor; nothing is charged [exit code 4]
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Do all that comes before the charge and stop: says what would be charged and what would be left; nothing is charged,
+    /// solved or written
+    #[arg(long, conflicts_with = "not_private")]
+    pub(crate) dry_run: bool,
     /// Release without a ledger; the card says so
     #[arg(long)]
     pub(crate) no_ledger: bool,

@@ -36,21 +36,27 @@ impl PrivateFile {
     /// Makes the file. One that is there already is never overwritten: it may be the decision of an earlier answer. Nor is
     /// it made where a database would take it for its own.
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
-        if let Some(database) = database_of(path) {
-            return Err(Failure::input(format!(
-                "{shown} is the name of a file that the database {} keeps beside it, and a document there would damage it\n  help: name another file; nothing was charged",
-                database.display()
-            )));
-        }
-        PrivateFile::create(path).map_err(|error| {
-            Failure::input(match error.kind() {
-                ErrorKind::AlreadyExists => format!(
-                    "{shown} is there already, and a private document overwrites nothing\n  help: name another file, or move this one away; nothing was charged"
-                ),
-                _ => format!("cannot make {shown}: {error}\n  help: nothing was charged"),
-            })
-        })
+        refuse_database(path)?;
+        PrivateFile::create(path).map_err(|error| refused(path, &error))
+    }
+
+    /// Whether the file could be made, as far as that can be seen without making it.
+    pub(crate) fn rehearse(path: &Path) -> Result<(), Failure> {
+        refuse_database(path)?;
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let trouble = match (path.symlink_metadata(), std::fs::metadata(folder)) {
+            (Ok(_), _) => ErrorKind::AlreadyExists.into(),
+            (Err(_), Err(error)) => error,
+            (Err(_), Ok(folder)) if !folder.is_dir() => ErrorKind::NotADirectory.into(),
+            (Err(_), Ok(folder)) if folder.permissions().readonly() => {
+                ErrorKind::PermissionDenied.into()
+            }
+            _ => return Ok(()),
+        };
+        Err(refused(path, &trouble))
     }
 
     /// Makes the file if there is none of this name.
@@ -107,6 +113,28 @@ impl Drop for PrivateFile {
         if !self.written {
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Why a private file cannot be made.
+fn refused(path: &Path, error: &std::io::Error) -> Failure {
+    let shown = path.display();
+    Failure::input(match error.kind() {
+        ErrorKind::AlreadyExists => format!(
+            "{shown} is there already, and a private document overwrites nothing\n  help: name another file, or move this one away; nothing was charged"
+        ),
+        _ => format!("cannot make {shown}: {error}\n  help: nothing was charged"),
+    })
+}
+
+fn refuse_database(path: &Path) -> Result<(), Failure> {
+    match database_of(path) {
+        None => Ok(()),
+        Some(database) => Err(Failure::input(format!(
+            "{} is the name of a file that the database {} keeps beside it, and a document there would damage it\n  help: name another file; nothing was charged",
+            path.display(),
+            database.display()
+        ))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use conveil_workbench::{Account, Delivery, Failure, Kind, Recipient, Spent, Workbench};
+use conveil_workbench::{Account, Delivery, Failure, Kind, Recipient, Row, Spent, Workbench};
 
 use crate::arguments::Releasing;
 use crate::delivery::{self, Keep};
@@ -34,6 +34,9 @@ pub(crate) fn run(releasing: &Releasing, terminal: &Terminal) -> Result<(), Fail
         files: BTreeMap::new(),
         cards: Cards::default(),
     };
+    if releasing.dry_run {
+        return terminal.show(&bench.dry_run(&request, &mut desk, terminal)?);
+    }
     // What could not be delivered, the desk has kept.
     let released = bench.release(&request, &mut desk, terminal);
     let closed = desk.close();
@@ -88,20 +91,28 @@ struct Files {
 }
 
 impl Recipient for Desk<'_> {
-    fn prepare(&mut self, rows: &[usize]) -> Result<(), Failure> {
+    fn prepare(&mut self, rows: &[Row]) -> Result<(), Failure> {
         self.cards.is_one_document = self.releasing.common.output.json && rows.len() > 1;
-        for &row in rows {
+        for row in rows {
             let file = |path: &Option<PathBuf>| {
-                path.as_ref().map(|path| match rows.len() {
-                    1 => PrivateFile::new(path),
-                    _ => PrivateFile::new(&numbered(path, row)),
-                })
+                let path = path.as_ref();
+                path.map(|path| PrivateFile::new(&place(path, row, rows)))
             };
             let files = Files {
                 decision: file(&self.releasing.decision).transpose()?,
                 report: file(&self.releasing.report).transpose()?,
             };
-            self.files.insert(row, files);
+            self.files.insert(row.number, files);
+        }
+        Ok(())
+    }
+
+    fn rehearse(&mut self, rows: &[Row]) -> Result<(), Failure> {
+        let wanted = [&self.releasing.decision, &self.releasing.report];
+        for path in wanted.into_iter().flatten() {
+            for row in rows {
+                PrivateFile::rehearse(&place(path, row, rows))?;
+            }
         }
         Ok(())
     }
@@ -111,7 +122,10 @@ impl Recipient for Desk<'_> {
     }
 
     fn deliver(&mut self, delivery: &Delivery<'_>) -> Result<(), Failure> {
-        let files = self.files.remove(&delivery.row()).unwrap_or_default();
+        let files = self
+            .files
+            .remove(&delivery.row().number)
+            .unwrap_or_default();
         let folder = (self.releasing.common.spec.parent()).unwrap_or(Path::new(""));
         let keep = match delivery.spent() {
             Spent::Charge { ledger, charge, .. } => {
@@ -183,10 +197,30 @@ fn written(file: Option<PrivateFile>, delivery: &Delivery<'_>) -> Result<(), Fai
     }
 }
 
-/// `dispatch.json` of row 2 is `dispatch-2.json`.
-fn numbered(path: &Path, row: usize) -> PathBuf {
+/// The file of this row among these.
+fn place(path: &Path, row: &Row, rows: &[Row]) -> PathBuf {
+    match rows.len() {
+        1 => path.into(),
+        _ => numbered(path, row),
+    }
+}
+
+/// Characters of a label that stand in the name of a file.
+const LABEL_IN_NAME: usize = 60;
+
+/// `dispatch.json` of row 2 is `dispatch-2.json`; with the label `08:00` it is `dispatch-2-08_00.json`. What is neither a letter
+/// nor a digit may mean something to a file system; the number keeps the names apart.
+fn numbered(path: &Path, row: &Row) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_os_string();
-    name.push(format!("-{row}"));
+    name.push(format!("-{}", row.number));
+    if let Some(label) = &row.label {
+        let letters = label.as_str().chars().take(LABEL_IN_NAME);
+        let safe = letters.map(|c| match c.is_ascii_alphanumeric() || c == '-' {
+            true => c,
+            false => '_',
+        });
+        name.push(format!("-{}", safe.collect::<String>()));
+    }
     if let Some(end) = path.extension() {
         name.push(".");
         name.push(end);

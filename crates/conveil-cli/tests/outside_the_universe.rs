@@ -119,7 +119,7 @@ fn a_certified_card_between_members_of_a_universe_speaks_of_the_public_bounds() 
     let privacy = card["privacy"].as_str().unwrap_or_default();
     assert!(
         privacy.starts_with(&format!(
-            "differential privacy with ε = 1 between {between}, "
+            "differential privacy with ε = 1 between {between}; "
         )),
         "{privacy}"
     );

@@ -11,7 +11,7 @@ use conveil::curator::{About, CuratorReport};
 use conveil::plan::{Choice, Decided, Plan};
 use conveil::program::{DataMap, Objective, Place};
 use conveil_text::tables::Table;
-use conveil_text::{Located, ReadError};
+use conveil_text::{Labels, Located, ReadError};
 
 use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
@@ -228,6 +228,11 @@ pub trait Datasets: fmt::Debug {
     /// What a row of a series holds.
     fn rows_hold(&self) -> &'static str {
         "numbers"
+    }
+
+    /// What the rows are called, where the spec says which column has it. Public: it stands on the cards.
+    fn labels(&self) -> Option<&Labels> {
+        None
     }
 
     /// θ of a dataset, counted from 1 to [`Datasets::count`].

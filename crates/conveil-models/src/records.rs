@@ -11,11 +11,12 @@
 //! Fields may stand in double quotes, with `""` for a quote inside; a quoted field ends on its line. Blanks around
 //! fields do not count. Empty lines may stand at the end only. Only the columns that are asked for need be numbers.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::BufRead;
 
 use conveil_text::spelling::{counted, listed, nearest, quoted};
-use conveil_text::{Located, ReadError};
+use conveil_text::{Labels, Located, ReadError};
 
 /// Columns of numbers, with their names: at least one column and one record, all finite.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,30 @@ impl Records {
         wanted: &[&str],
     ) -> Result<Records, ReadError> {
         Self::collected(source_name, input, Some(wanted))
+    }
+
+    /// The same, and a further column that labels the records.
+    pub fn read_labelled(
+        source_name: &str,
+        input: impl BufRead,
+        wanted: &[&str],
+        label: &str,
+    ) -> Result<(Records, Labels), ReadError> {
+        let labels = RefCell::new(Labels::default());
+        let code = Code {
+            column: label,
+            number: &|word| match labels.borrow_mut().add(word) {
+                Ok(()) => Ok(0.0),
+                Err((message, help)) => Err((message, help.into())),
+            },
+        };
+        let columns: Vec<&str> = wanted.iter().copied().chain([label]).collect();
+        let mut values = Vec::new();
+        Self::each_coded(source_name, input, &columns, &code, |_, record| {
+            values.extend_from_slice(&record[..wanted.len()]);
+        })?;
+        let names = wanted.iter().map(|name| String::from(*name)).collect();
+        Ok((Records { names, values }, labels.into_inner()))
     }
 
     /// Shows these columns record by record and keeps none; how many records there were. Without columns it counts.

@@ -252,6 +252,54 @@ impl Bench {
         judged(py, &found)
     }
 
+    /// All that a release does before its charge: what would be charged, and what would be left. Nothing is charged or solved.
+    #[pyo3(signature = (data, *, ledger=None, dataset=None, part=None, part_moves=false, series=None, planned=false,
+        not_recorded=false, row=None, observer=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is an argument with a name in Python"
+    )]
+    fn dry_run(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        ledger: Option<PathBuf>,
+        dataset: Option<String>,
+        part: Option<String>,
+        part_moves: bool,
+        series: Option<(usize, Option<f64>)>,
+        planned: bool,
+        not_recorded: bool,
+        row: Option<usize>,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Document> {
+        let releasing = Releasing {
+            row,
+            account: match not_recorded {
+                true => Account::WithoutLedger,
+                false => Account::Ledger,
+            },
+            ..Releasing::default()
+        };
+        let charged = Charged {
+            ledger,
+            dataset,
+            part,
+            part_moves,
+            series,
+            planned,
+        };
+        call::run(py, observer, |heard| {
+            let mut bench = self.with(&data)?;
+            if let Some(text) = charged.section()? {
+                let name = "ledger";
+                bench = bench.with_ledger(Text { name, text: &text })?;
+            }
+            let mut nobody: Vec<Answer> = Vec::new();
+            document(&bench.dry_run(&releasing, &mut nobody, heard)?)
+        })
+    }
+
     /// Charges the ledger, solves, draws the noise once: a list with a tuple for each row (card as JSON and as text, decision
     /// as JSON, report as JSON and as text). Only the card is public.
     ///

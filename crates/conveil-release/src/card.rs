@@ -5,6 +5,7 @@ use std::fmt;
 use conveil::ask::{Strategy, Universe};
 use conveil::plan::{Plan, Uncertainty};
 use conveil::program::{Reading, Setting};
+use conveil_text::Label;
 use serde::Serialize;
 
 use crate::ledger::{Claim, Head, Receipt, Scope};
@@ -83,8 +84,8 @@ pub(crate) enum Standing<'r> {
 /// The public account of one release.
 ///
 /// # Guarantee
-/// Everything but the answer is a function of the plan, the ledger's charges and the version: for two datasets the cards
-/// differ in the answer alone. No time, duration, status, file name or count of tries is on it, and numbers are printed in
+/// Everything but the answer is a function of the plan, the ledger's charges, the version and, of a series, the row's label,
+/// which whoever labels the rows makes public: for two datasets with the same labels the cards differ in the answer alone. No time, duration, status, file name or count of tries is on it, and numbers are printed in
 /// their shortest exact form. Anything that is not private says NOT PRIVATE. (M7.) Test:
 /// `cards_of_adjacent_datasets_differ_in_the_answer_alone`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -96,6 +97,9 @@ pub struct Card {
     /// What is claimed: differential privacy, random differential privacy (of a sampled sensitivity), or none.
     notion: &'static str,
     stamps: Vec<String>,
+    /// What the row of a series is called, where the curator labels the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<Label>,
     strategy: Strategy,
     /// Why a public rule chose the strategy, where one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,6 +201,7 @@ impl Card {
             private,
             notion: if private { basis.notion() } else { "none" },
             stamps,
+            label: None,
             strategy: guarantee.strategy(),
             chosen_because: guarantee.chosen_because().map(Into::into),
             strategy_in_words: guarantee.strategy_text(),
@@ -246,6 +251,19 @@ impl Card {
         }
         self.objective = Some(as_objective.clone());
         self
+    }
+
+    /// The same card of the row that has this label.
+    pub(crate) fn labelled(self, label: &Label) -> Card {
+        Card {
+            label: Some(label.clone()),
+            ..self
+        }
+    }
+
+    /// What the row of a series is called, where the curator labels the rows.
+    pub fn label(&self) -> Option<&Label> {
+        self.label.as_ref()
     }
 
     /// The released numbers.
@@ -318,6 +336,9 @@ impl fmt::Display for Card {
         writeln!(f, "RELEASE CARD")?;
         for stamp in &self.stamps {
             writeln!(f, "{stamp}")?;
+        }
+        if let Some(label) = &self.label {
+            writeln!(f, "label: {label}")?;
         }
         writeln!(f, "answer:")?;
         match &self.before_projection {

@@ -59,7 +59,7 @@ pub use decision::Decision;
 pub use error::{Error, Result};
 pub use release::{
     Charged, Released, Stating, charge, charge_of, charge_series, charge_stating, not_private,
-    rehearse, release,
+    rehearse, rehearse_series, release,
 };
 pub use restated::Restated;
 pub use selection::Selection;

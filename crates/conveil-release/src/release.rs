@@ -4,6 +4,7 @@ use conveil::ask::{Privacy, Strategy};
 use conveil::curator::{Clipped, CuratorReport};
 use conveil::noise::Sampler;
 use conveil::plan::{Decided, Plan};
+use conveil_text::Label;
 use conveil_text::naming::fault;
 use conveil_text::spelling::quoted;
 use dashu::integer::IBig;
@@ -11,7 +12,7 @@ use dashu::integer::IBig;
 use crate::card::{Account, Card, InSeries, Standing};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::ledger::{Charge, Charges, Claim, Part, Receipt};
+use crate::ledger::{self, Charge, Charges, Claim, Part, Receipt};
 use crate::noise::{Lattice, Source};
 use crate::restated::Restated;
 
@@ -57,19 +58,48 @@ pub fn charge<'p, 'm, C: Charges + ?Sized>(
     charge_stating(plan, &Stating::default(), charges, dataset)
 }
 
-/// Whether releases of this plan, one for each of what is stated, fit the budget of a dataset together. Nothing is charged.
+/// The account after releases of this plan, one for each of what is stated, or why the budget of the dataset does not take them
+/// together. Nothing is charged.
 pub fn rehearse<C: Charges + ?Sized>(
     plan: &Plan<'_>,
     stating: &[Stating],
     charges: &C,
     dataset: &str,
-) -> Result<()> {
+) -> Result<ledger::Account> {
     checked(plan, dataset)?;
     let each: Result<Vec<Charge>> = stating
         .iter()
         .map(|stating| charge_of_stating(plan, stating))
         .collect();
     Ok(charges.rehearse(dataset, &each?)?)
+}
+
+/// The same for a series that is charged whole, as [`charge_series`] would.
+pub fn rehearse_series<C: Charges + ?Sized>(
+    plans: &[&Plan<'_>],
+    delta: Option<f64>,
+    stating: &Stating,
+    charges: &C,
+    dataset: &str,
+) -> Result<ledger::Account> {
+    for plan in plans {
+        checked(plan, dataset)?;
+    }
+    let charge = charge_of_series(plans, delta, stating)?;
+    Ok(charges.rehearse(dataset, &[charge])?)
+}
+
+/// What a series spends, with what is stated beside its plans.
+fn charge_of_series(plans: &[&Plan<'_>], delta: Option<f64>, stating: &Stating) -> Result<Charge> {
+    let each: Result<Vec<Charge>> = plans.iter().map(|plan| charge_of(plan)).collect();
+    let mut charge = Charge::series(&each?, delta)?;
+    if let Some(part) = &stating.part {
+        charge = charge.in_part(part.clone())?;
+    }
+    Ok(match stating.planned {
+        true => charge.planned(),
+        false => charge,
+    })
 }
 
 /// What a release spends, with what is stated beside its plan.
@@ -120,14 +150,7 @@ pub fn charge_series<'p, 'm, C: Charges + ?Sized>(
 ) -> Result<Vec<Charged<'p, 'm>>> {
     let each: Result<Vec<Lattice>> = plans.iter().map(|plan| checked(plan, dataset)).collect();
     let lattices = each?;
-    let each: Result<Vec<Charge>> = plans.iter().map(|plan| charge_of(plan)).collect();
-    let mut charge = Charge::series(&each?, delta)?;
-    if let Some(part) = &stating.part {
-        charge = charge.in_part(part.clone())?;
-    }
-    if stating.planned {
-        charge = charge.planned();
-    }
+    let charge = charge_of_series(plans, delta, stating)?;
     let receipt = charges.charge(dataset, &charge)?;
     let of = plans.len() as u64;
     let rows = (1..=of).zip(plans.iter().zip(lattices));
@@ -331,6 +354,15 @@ impl Released {
             decision: self
                 .decision
                 .map(|decision| decision.restated(as_objective)),
+            ..self
+        }
+    }
+
+    /// The same release with the label of its row on the card: public from then on.
+    #[must_use]
+    pub fn labelled(self, label: &Label) -> Released {
+        Released {
+            card: self.card.labelled(label),
             ..self
         }
     }

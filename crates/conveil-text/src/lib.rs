@@ -18,6 +18,7 @@
 #![deny(missing_docs)]
 
 mod diagnostic;
+mod label;
 pub mod naming;
 pub mod numbers;
 mod position;
@@ -26,4 +27,5 @@ pub mod spelling;
 pub mod tables;
 
 pub use diagnostic::ReadError;
+pub use label::{Label, Labels, Mislabelled};
 pub use position::{Located, Source};

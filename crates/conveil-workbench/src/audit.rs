@@ -136,7 +136,7 @@ impl Workbench {
     ) -> Result<Judged<SensitivityReport>, Failure> {
         let verdict = match report.released.measured {
             true => Ok(()),
-            false => Err(Failure::nothing_tested(self.name())),
+            false => Err(Failure::nothing_tested(self.name(), self.about)),
         };
         Ok(Judged { report, verdict })
     }
@@ -184,7 +184,9 @@ impl Workbench {
         };
         let verdict = match report.contradiction() {
             Some(verdict) => Err(Failure::flagged(self.name(), &verdict)),
-            None if report.white_box.is_empty_handed() => Err(Failure::nothing_tested(self.name())),
+            None if report.white_box.is_empty_handed() => {
+                Err(Failure::nothing_tested(self.name(), self.about))
+            }
             None => Ok(()),
         };
         Ok(Judged { report, verdict })

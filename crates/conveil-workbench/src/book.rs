@@ -83,6 +83,14 @@ impl Book {
         }
     }
 
+    /// The ledger, where there is one.
+    pub(crate) fn ledger(&self) -> Option<(&Ledger, &str)> {
+        match self {
+            Book::File { ledger, dataset } => Some((ledger, dataset)),
+            Book::None(_) => None,
+        }
+    }
+
     pub(crate) fn charges(&mut self) -> &mut dyn Charges {
         match self {
             Book::File { ledger, .. } => ledger,

@@ -10,7 +10,7 @@ use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Readin
 use conveil_models::document::{Fields, Value};
 use conveil_models::exact;
 use conveil_models::model::KINDS;
-use conveil_text::spelling::counted;
+use conveil_text::spelling::{counted, quoted};
 use serde::Serialize;
 
 use crate::mapping::{self, Enters};
@@ -46,6 +46,9 @@ pub struct Check {
     pub universe: Option<String>,
     /// What is protected and what is not, in the model's words.
     pub protects: Option<String>,
+    /// The column of the private file that names the rows of a series: its words are public.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// What is done with the noise.
     pub strategy: Strategy,
     /// What was left to a rule on public numbers.
@@ -185,6 +188,7 @@ impl Check {
             universe: (guarantee.universe().or(universe)).map(|universe| universe.members()),
             protects: guarantee.protection(),
             reading: guarantee.reading().cloned(),
+            label: spec.private.label.as_ref().map(|label| label.value.clone()),
             strategy: guarantee.strategy(),
             settings: guarantee.settings().to_vec(),
             released: match restated {
@@ -377,6 +381,13 @@ impl fmt::Display for Check {
         })?;
         if let Some(universe) = &self.universe {
             writeln!(f, "universe: {universe}")?;
+        }
+        if let Some(label) = &self.label {
+            writeln!(
+                f,
+                "labels: the column {} of the private file names its rows; it is public: each card has the label of its row",
+                quoted(label)
+            )?;
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;

@@ -7,6 +7,7 @@ use conveil_models::{exact, is_clipped};
 use crate::ask::claimed_universe;
 use crate::failure::Failure;
 use crate::observer::Observer;
+use crate::recipient::Row;
 use crate::workbench::Workbench;
 
 /// Values outside their bounds that are named one by one.
@@ -29,14 +30,25 @@ impl<'w> Opened<'w> {
         let datasets = bench.model.datasets(&bench.inputs.files)?;
         note(&*bench.model, &*datasets, observer);
         if row.is_none() && datasets.count() > 1 {
+            let label = datasets.labels().and_then(|labels| labels.of(1));
+            let label = label.map_or(String::new(), |label| format!(" ({label})"));
             observer.note(&format!(
-                "the first of {} rows of {}; --row N takes another",
+                "the first of {} rows of {}{label}; --row N takes another",
                 datasets.count(),
                 datasets.rows_hold()
             ));
         }
         let theta = row_of(bench, &*datasets, row.unwrap_or(1), observer)?;
         Ok(Opened { datasets, theta })
+    }
+}
+
+/// The row of this number, with its label.
+pub(crate) fn row_called(datasets: &dyn Datasets, number: usize) -> Row {
+    let labels = datasets.labels();
+    Row {
+        number,
+        label: labels.and_then(|labels| labels.of(number)).cloned(),
     }
 }
 
@@ -63,7 +75,7 @@ pub(crate) fn row_of(
     for warning in datasets.remarks().iter().chain(&of_values) {
         observer.warning(&match datasets.count() {
             1 => warning.clone(),
-            _ => format!("row {row}: {warning}"),
+            _ => format!("{}: {warning}", row_called(datasets, row)),
         });
     }
     Ok(theta)

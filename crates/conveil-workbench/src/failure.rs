@@ -3,9 +3,12 @@
 use std::fmt;
 
 use conveil::Error;
+use conveil::curator::About;
 use conveil_release::ledger;
 use conveil_text::{Located, ReadError};
 use serde::Serialize;
+
+use crate::recipient::Row;
 
 /// What went wrong, for programs. A front end makes exit codes, exceptions or status codes of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -141,11 +144,12 @@ impl Failure {
     }
 
     /// No pair of an audit of the spec `name` had an answer on both sides.
-    pub fn nothing_tested(name: &str) -> Self {
+    pub fn nothing_tested(name: &str, about: About) -> Self {
         Failure::new(
             Kind::NothingTested,
             format!(
-                "{name}: nothing was tested: no pair had an answer on both sides\n  help: the report says why the first pair had none; `conveil explain {name}` finds what would make answers possible, and another universe or other bounds give other pairs"
+                "{name}: nothing was tested: no pair had an answer on both sides\n  help: the report says why the first pair had none; `{}` finds what would make answers possible, and another universe or other bounds give other pairs",
+                explain(name, about)
             ),
         )
     }
@@ -250,18 +254,23 @@ impl Failure {
 
     /// The same failure, in a row of a series.
     #[must_use]
-    pub fn of_row(self, row: usize, before: &str) -> Self {
+    pub fn of_row(self, row: &Row, before: &str) -> Self {
         Failure {
-            message: format!("row {row} of the series ({before}): {}", self.message),
+            message: format!("{row} of the series ({before}): {}", self.message),
             ..self
         }
     }
 
     /// What the engine says about the file `name`, and the way out where there is one.
     pub fn engine(name: &str, error: &Error) -> Self {
+        Failure::engine_about(name, About::Private, error)
+    }
+
+    /// The same about the data of this kind, which the way out is about too.
+    pub fn engine_about(name: &str, about: About, error: &Error) -> Self {
         let message = match error {
             Error::Cancelled => "interrupted".into(),
-            _ => format!("{name}: {error}{}", Self::way_out(name, error)),
+            _ => format!("{name}: {error}{}", Self::way_out(name, about, error)),
         };
         Failure::of(error, message)
     }
@@ -271,10 +280,11 @@ impl Failure {
         Failure::of(error, format!("{name}: {what}\n  {error}"))
     }
 
-    fn way_out(name: &str, error: &Error) -> String {
+    fn way_out(name: &str, about: About, error: &Error) -> String {
         match error {
             Error::NoiseDoesNotFit(_) => format!(
-                "\n  help: `conveil explain {name}` finds the smallest epsilon or eta, or the largest alpha, that fits"
+                "\n  help: `{}` finds the smallest epsilon or eta, or the largest alpha, that fits",
+                explain(name, about)
             ),
             Error::Infeasible(_) => {
                 "\n  help: the data and the limits contradict each other before any noise is added"
@@ -316,6 +326,16 @@ impl Failure {
     }
 }
 
+/// The command that explains a failure on these data.
+fn explain(name: &str, about: About) -> String {
+    let at = match about {
+        About::Private => "",
+        About::Nominal => " --at nominal",
+        About::Twin => " --at twin",
+    };
+    format!("conveil explain {name}{at}")
+}
+
 impl From<conveil_models::Failure> for Failure {
     fn from(failure: conveil_models::Failure) -> Self {
         match failure {
@@ -353,6 +373,26 @@ mod tests {
         assert_eq!(failure.kind(), Kind::Solver);
         let said = "s.toml: the solver failed: no answer\n  help: numbers of very different sizes";
         assert!(failure.to_string().starts_with(said), "{failure}");
+    }
+
+    #[test]
+    fn a_failure_on_public_data_is_explained_on_the_same_data() {
+        let error = Error::NoiseDoesNotFit(Default::default());
+        for (about, command) in [
+            (About::Private, "`conveil explain s.toml` finds"),
+            (
+                About::Nominal,
+                "`conveil explain s.toml --at nominal` finds",
+            ),
+            (About::Twin, "`conveil explain s.toml --at twin` finds"),
+        ] {
+            for failure in [
+                Failure::engine_about("s.toml", about, &error),
+                Failure::nothing_tested("s.toml", about),
+            ] {
+                assert!(failure.to_string().contains(command), "{failure}");
+            }
+        }
     }
 
     /// A solve of generalised power cones, many of them under scenarios: the numbers are of order one, and the solver stalls.

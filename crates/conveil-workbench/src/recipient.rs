@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use conveil_release::{Card, Decision, Released};
+use conveil_text::Label;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -16,9 +17,15 @@ use crate::report::Report;
 /// there means that nothing is charged. After the charge, the solve and the draw it calls
 /// [`deliver`](Recipient::deliver) once for each row.
 pub trait Recipient {
-    /// Makes room for the documents of these rows, before anything is charged. Rows are counted from 1; more than one is a
-    /// series.
-    fn prepare(&mut self, rows: &[usize]) -> Result<(), Failure> {
+    /// Makes room for the documents of these rows, before anything is charged. More than one is a series.
+    fn prepare(&mut self, rows: &[Row]) -> Result<(), Failure> {
+        let _ = rows;
+        Ok(())
+    }
+
+    /// Whether there would be room for the documents of these rows. Nothing is made: it is the [`prepare`](Recipient::prepare)
+    /// of a dry run.
+    fn rehearse(&mut self, rows: &[Row]) -> Result<(), Failure> {
         let _ = rows;
         Ok(())
     }
@@ -35,6 +42,25 @@ pub trait Recipient {
     fn deliver(&mut self, delivery: &Delivery<'_>) -> Result<(), Failure>;
 }
 
+/// A row of a series, or the only one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Counted from 1.
+    pub number: usize,
+    /// What the curator calls it, where the rows are labelled. Public: it stands on the card.
+    pub label: Option<Label>,
+}
+
+/// `row 3`, or `row 3 (08:00)`.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.label {
+            None => write!(f, "row {}", self.number),
+            Some(label) => write!(f, "row {} ({label})", self.number),
+        }
+    }
+}
+
 /// Keeps the answers.
 impl Recipient for Vec<Answer> {
     fn deliver(&mut self, delivery: &Delivery<'_>) -> Result<(), Failure> {
@@ -46,7 +72,7 @@ impl Recipient for Vec<Answer> {
 /// The documents of one row, as plain values. All but the card are private.
 #[derive(Debug, Serialize)]
 pub struct Answer {
-    /// The row, counted from 1.
+    /// The row, counted from 1; the card has its label.
     pub row: usize,
     /// The public card.
     pub card: Card,
@@ -103,7 +129,7 @@ impl fmt::Display for Spent {
 
 /// The documents of one row on their way to the recipient.
 pub struct Delivery<'d> {
-    pub(crate) row: usize,
+    pub(crate) row: &'d Row,
     pub(crate) spent: Spent,
     pub(crate) released: &'d Released,
     pub(crate) with_decision: bool,
@@ -112,8 +138,8 @@ pub struct Delivery<'d> {
 }
 
 impl Delivery<'_> {
-    /// The row, counted from 1.
-    pub fn row(&self) -> usize {
+    /// The row.
+    pub fn row(&self) -> &Row {
         self.row
     }
 
@@ -141,7 +167,7 @@ impl Delivery<'_> {
     /// All documents as plain values.
     pub fn to_answer(&self) -> Answer {
         Answer {
-            row: self.row,
+            row: self.row.number,
             card: self.card().clone(),
             decision: self.decision().cloned(),
             report: self.report().cloned(),
@@ -151,7 +177,7 @@ impl Delivery<'_> {
     /// The same, with the report only if it was made.
     pub(crate) fn into_answer(self) -> Answer {
         Answer {
-            row: self.row,
+            row: self.row.number,
             card: self.card().clone(),
             decision: self.decision().cloned(),
             report: self.report.into_inner().flatten(),

@@ -13,19 +13,22 @@ use conveil::curator::About;
 use conveil::plan::Plan;
 use conveil_models::document::Annex;
 use conveil_models::model::{Curated, Datasets};
-use conveil_release::ledger::Part;
+use conveil_models::spec::{self, Protects, Reach};
+use conveil_release::ledger::{self, Charges, Part};
 use conveil_release::{
     Charged, Released, Stating, charge_series, charge_stating, not_private, rehearse,
+    rehearse_series,
 };
 
 use crate::ask::is_calibrated_as_in_the_paper;
 use crate::book::Book;
 use crate::data;
-use crate::failure::Failure;
+use crate::dry_run::{DryRun, Standing, WouldCharge};
+use crate::failure::{Failure, Kind};
 use crate::inputs::Inputs;
 use crate::objective::Restating;
 use crate::observer::{Observer, Stage, staged};
-use crate::recipient::{Answer, Delivery, Recipient, Spent};
+use crate::recipient::{Answer, Delivery, Recipient, Row, Spent};
 use crate::report::Report;
 use crate::workbench::Workbench;
 
@@ -132,6 +135,34 @@ impl Workbench {
         }
     }
 
+    /// All that [`Workbench::release`] does before its charge, and nothing more: the spec, the plan, the data files, the
+    /// recipient and the ledger are looked at, and the whole series is held against the budget.
+    ///
+    /// # Guarantee
+    /// Nothing is charged, nothing is solved on private data, and no file is made. Where it fails, a release would fail in the
+    /// same way. Test: `a_dry_run_leaves_no_trace_and_fails_as_the_release_does`.
+    pub fn dry_run(
+        &self,
+        releasing: &Releasing,
+        recipient: &mut dyn Recipient,
+        observer: &dyn Observer,
+    ) -> Result<DryRun, Failure> {
+        self.refuse_public_data()?;
+        self.refuse_decision(releasing)?;
+        if let Account::NotPrivate { .. } = releasing.account {
+            return Err(Failure::input(format!(
+                "{}: a dry run is of a release, and a run that is not private charges nothing\n  help: make the run itself",
+                self.name()
+            )));
+        }
+        let road = Road {
+            bench: self,
+            releasing,
+            observer,
+        };
+        road.dry_run(recipient)
+    }
+
     /// Public data need no release, and a card about them would pass for one about private data.
     fn refuse_public_data(&self) -> Result<(), Failure> {
         match self.about {
@@ -157,7 +188,7 @@ impl Workbench {
     }
 
     /// Parts are for claims about all pairs, and for neighbours that differ in one part.
-    fn refuse_part(&self) -> Result<(), Failure> {
+    pub(crate) fn refuse_part(&self) -> Result<(), Failure> {
         let spec = &self.inputs.spec;
         let Some(ledger) = &spec.ledger else {
             return Ok(());
@@ -173,8 +204,28 @@ impl Workbench {
             let help = "remove `part`, or use a certificate or a declared bound";
             return Err(error.with_help(help).into());
         }
+        if let Some(Protects {
+            who,
+            reach: Reach::Entries { count, .. },
+        }) = spec
+            .private
+            .protects
+            .as_ref()
+            .map(|protects| &protects.value)
+            && *count > 1
+        {
+            let message = format!(
+                "`part` does not go with [private.protects] where one of them, {who}, changes {count} private numbers: they may lie in several parts"
+            );
+            let help =
+                "remove `part`; or entries = 1, if nobody is in more than one private number";
+            return Err(part.error(name, message).with_help(help).into());
+        }
         let kind = match spec.private.adjacency.value {
-            Adjacency::OneEntry { .. } | Adjacency::OneRecord { .. } => return Ok(()),
+            // The name of the part is looked at too.
+            Adjacency::OneEntry { .. } | Adjacency::OneRecord { .. } => {
+                return stating(&self.inputs, Some(1)).map(|_| ());
+            }
             Adjacency::L1 { .. } => "l1",
             Adjacency::L2 { .. } => "l2",
             Adjacency::Universe => "universe",
@@ -206,6 +257,13 @@ impl Workbench {
     }
 }
 
+/// What stands before a charge.
+struct Before<'s> {
+    book: Book,
+    plan: Plan<'static>,
+    series: Series<'s>,
+}
+
 /// The road of one release.
 #[derive(Clone, Copy)]
 struct Road<'r> {
@@ -215,13 +273,14 @@ struct Road<'r> {
 }
 
 impl Road<'_> {
-    fn release(&self, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
+    /// All that comes before a charge, whoever the recipient is.
+    fn before(&self) -> Result<Before<'_>, Failure> {
         let (bench, observer) = (self.bench, self.observer);
         let cancel = observer.cancel();
         bench.model.refuse_release().map_err(Failure::from)?;
         bench.refuse_part()?;
         bench.refuse_row_of_series(self.releasing.row)?;
-        let mut book = Book::open(self.releasing, &bench.inputs, &cancel)?;
+        let book = Book::open(self.releasing, &bench.inputs, &cancel)?;
         let plan = bench.planned(observer)?;
         let outlook = bench.outlook(observer)?;
         for poor in outlook.iter().flat_map(|outlook| &outlook.poor) {
@@ -231,12 +290,55 @@ impl Road<'_> {
             bench.refuse_poor(outlook.as_ref())?;
         }
         let series = Series::open(self)?;
-        self.rehearse(&plan, &series, &mut book)?;
+        Ok(Before { book, plan, series })
+    }
+
+    fn dry_run(&self, recipient: &mut dyn Recipient) -> Result<DryRun, Failure> {
+        let Before {
+            mut book,
+            plan,
+            series,
+        } = self.before()?;
+        let after = self.rehearse(&plan, &series, &mut book)?;
+        recipient.rehearse(&series.rows)?;
+        self.ready(recipient)?;
+        let section = self.bench.inputs.spec.ledger.as_ref();
+        let charged = match (book.ledger(), section) {
+            (Some((ledger, dataset)), Some(section)) => {
+                let now = ledger.account(dataset);
+                let now = now.map_err(|error| Failure::ledger(&error))?;
+                Some(WouldCharge {
+                    dataset: dataset.into(),
+                    budget: now.budget.to_string(),
+                    whole: section.series.is_some(),
+                    part: section.part.as_ref().map(|part| part.value.clone()),
+                    now: Standing::of(&now),
+                    after: Standing::of(&after),
+                })
+            }
+            _ => None,
+        };
+        Ok(DryRun::new(&plan, series.rows.len(), charged))
+    }
+
+    fn release(&self, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
+        let Before {
+            mut book,
+            plan,
+            series,
+        } = self.before()?;
+        let (bench, cancel) = (self.bench, self.observer.cancel());
+        // A single charge is its own rehearsal, and without a ledger there is no budget.
+        if (series.is_long() && !self.releasing.until_spent && book.ledger().is_some())
+            || self.declared(&series)?.is_some()
+        {
+            self.rehearse(&plan, &series, &mut book)?;
+        }
         recipient.prepare(&series.rows)?;
         let mut declared = self
             .charge_declared(&plan, &series, &mut book, recipient)?
             .into_iter();
-        for (done, &row) in series.rows.iter().enumerate() {
+        for (done, row) in series.rows.iter().enumerate() {
             let charged = declared.next();
             // What is charged already is not charged again: only an interruption stops it.
             let go_on = match &charged {
@@ -259,28 +361,64 @@ impl Road<'_> {
         Ok(())
     }
 
-    /// Refuses a series that does not fit the budget whole, before its first charge. A declared one is one charge.
+    /// The account as it would be; or the refusal of what does not fit the budget whole. A declared series is one charge.
     fn rehearse(
         &self,
         plan: &Plan<'_>,
         series: &Series<'_>,
         book: &mut Book,
-    ) -> Result<(), Failure> {
-        let ledger = self.bench.inputs.spec.ledger.as_ref();
-        let is_declared = ledger.is_some_and(|ledger| ledger.series.is_some());
-        if !series.is_long() || self.releasing.until_spent || is_declared || ledger.is_none() {
-            return Ok(());
-        }
-        let each = series.rows.iter();
-        let each = each.map(|&row| stating(&self.bench.inputs, Some(row)));
-        let each = each.collect::<Result<Vec<Stating>, Failure>>()?;
+    ) -> Result<ledger::Account, Failure> {
+        let inputs = &self.bench.inputs;
         let dataset = book.dataset(plan)?;
-        rehearse(plan, &each, book.charges(), &dataset).map_err(|error| {
+        let (declared, is_recorded) = (self.declared(series)?, book.ledger().is_some());
+        let rehearsed = match declared {
+            Some(declared) => {
+                let plans = vec![plan; series.rows.len()];
+                let stating = stating(inputs, None)?;
+                rehearse_series(&plans, declared.delta, &stating, book.charges(), &dataset)
+            }
+            None => {
+                // Without a ledger every row has a budget of its own.
+                let rows = series.rows.iter().take(match is_recorded {
+                    true => usize::MAX,
+                    false => 1,
+                });
+                let each = rows.map(|row| stating(inputs, Some(row.number)));
+                let each = each.collect::<Result<Vec<Stating>, Failure>>()?;
+                rehearse(plan, &each, book.charges(), &dataset)
+            }
+        };
+        rehearsed.map_err(|error| {
             let failure = Failure::release(self.bench.name(), &error);
-            failure.with_help(Some(
-                "`conveil ledger plan` shows what each release may spend; `--until-spent` releases as many rows as fit; nothing was charged".into(),
-            ))
+            let is_over = failure.kind() == Kind::OverBudget && series.is_long();
+            let until = match declared {
+                None => "; `--until-spent` releases as many rows as fit",
+                Some(_) => "",
+            };
+            failure.with_help(is_over.then(|| {
+                format!("`conveil ledger plan` shows what each release may spend{until}; nothing was charged")
+            }))
         })
+    }
+
+    /// The series that the spec declares, if this run has as many rows.
+    fn declared(&self, series: &Series<'_>) -> Result<Option<spec::Series>, Failure> {
+        let Some(ledger) = &self.bench.inputs.spec.ledger else {
+            return Ok(None);
+        };
+        let Some(declared) = &ledger.series else {
+            return Ok(None);
+        };
+        let (count, rows) = (declared.value.count, series.rows.len());
+        if count != rows {
+            let error = declared.error(
+                &ledger.source,
+                format!("a series of {count} releases is declared, and this run has {rows}"),
+            );
+            let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself";
+            return Err(error.with_help(help).into());
+        }
+        Ok(Some(declared.value))
     }
 
     /// The last look before a charge: whether anybody still waits for the card.
@@ -299,27 +437,15 @@ impl Road<'_> {
         book: &mut Book,
         recipient: &mut dyn Recipient,
     ) -> Result<Vec<Charged<'p, 'm>>, Failure> {
-        let Some(ledger) = &self.bench.inputs.spec.ledger else {
-            return Ok(Vec::new());
-        };
-        let Some(declared) = &ledger.series else {
+        let Some(declared) = self.declared(series)? else {
             return Ok(Vec::new());
         };
         let (name, rows) = (self.bench.name(), series.rows.len());
-        if declared.value.count != rows {
-            let count = declared.value.count;
-            let error = declared.error(
-                &ledger.source,
-                format!("a series of {count} releases is declared, and this run has {rows}"),
-            );
-            let help = "a declared series is released in one run, whole; without `series`, each release is charged by itself";
-            return Err(error.with_help(help).into());
-        }
         self.ready(recipient)?;
         staged(self.observer, Stage::Charge, || {
             let dataset = book.dataset(plan)?;
             let stating = stating(&self.bench.inputs, None)?;
-            let (plans, delta) = (vec![plan; rows], declared.value.delta);
+            let (plans, delta) = (vec![plan; rows], declared.delta);
             charge_series(&plans, delta, &stating, book.charges(), &dataset)
                 .map_err(|error| Failure::release(name, &error))
         })
@@ -328,7 +454,7 @@ impl Road<'_> {
     /// One charge, one answer; of a declared series the charge was made before.
     fn release_row<'p, 'm>(
         &self,
-        row: usize,
+        row: &Row,
         plan: &'p Plan<'m>,
         declared: Option<Charged<'p, 'm>>,
         series: &Series<'_>,
@@ -339,7 +465,7 @@ impl Road<'_> {
             Some(charged) => charged,
             None => staged(self.observer, Stage::Charge, || {
                 let dataset = book.dataset(plan)?;
-                let stating = stating(&self.bench.inputs, Some(row))?;
+                let stating = stating(&self.bench.inputs, Some(row.number))?;
                 charge_stating(plan, &stating, book.charges(), &dataset)
                     .map_err(|error| Failure::release(self.bench.name(), &error))
             })?,
@@ -350,12 +476,12 @@ impl Road<'_> {
         };
         let spent = book.spent(&charged);
         let rest = || {
-            let theta = series.theta(row)?;
+            let theta = series.theta(row.number)?;
             let released = staged(self.observer, Stage::SolveAndDraw, || {
                 charged.release(&theta)
             });
             let released = released.map_err(|error| series.failure(&theta, &error))?;
-            let released = self.restated(released);
+            let released = self.restated(released, row);
             let drawn = Drawn {
                 row,
                 plan,
@@ -368,8 +494,12 @@ impl Road<'_> {
         rest().map_err(|unreleased: Unreleased| unreleased.told(|failure| spent.before(failure)))
     }
 
-    /// In the terms of the modeller's own objective, where the spec states one.
-    fn restated(&self, released: Released) -> Released {
+    /// In the terms of the modeller's own objective, where the spec states one, and with the label of its row.
+    fn restated(&self, released: Released, row: &Row) -> Released {
+        let released = match &row.label {
+            None => released,
+            Some(label) => released.labelled(label),
+        };
         match Restating::of(self.bench) {
             None => released,
             Some(restating) => restating.released(released),
@@ -380,7 +510,7 @@ impl Road<'_> {
     fn study(&self, seed: Option<u64>, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
         let series = Series::open(self)?;
         recipient.prepare(&series.rows)?;
-        for (done, &row) in series.rows.iter().enumerate() {
+        for (done, row) in series.rows.iter().enumerate() {
             // Further rows have noise of their own.
             let seed = seed.map(|seed| seed.wrapping_add(done as u64));
             self.study_row(row, seed, &series, recipient)
@@ -391,13 +521,13 @@ impl Road<'_> {
 
     fn study_row(
         &self,
-        row: usize,
+        row: &Row,
         seed: Option<u64>,
         series: &Series<'_>,
         recipient: &mut dyn Recipient,
     ) -> Result<(), Unreleased> {
         let (bench, observer) = (self.bench, self.observer);
-        let theta = series.theta(row)?;
+        let theta = series.theta(row.number)?;
         let plan = match is_calibrated_as_in_the_paper(&bench.inputs.spec) {
             true => bench.paper_mode(&theta, observer)?,
             false => bench.planned(observer)?,
@@ -406,7 +536,7 @@ impl Road<'_> {
             not_private(&plan, &theta, seed)
         });
         let released = released.map_err(|error| series.failure(&theta, &error))?;
-        let released = self.restated(released);
+        let released = self.restated(released, row);
         let drawn = Drawn {
             row,
             plan: &plan,
@@ -420,7 +550,7 @@ impl Road<'_> {
 
 /// One row whose noise is drawn. Private.
 struct Drawn<'d> {
-    row: usize,
+    row: &'d Row,
     plan: &'d Plan<'d>,
     theta: &'d [f64],
     released: &'d Released,
@@ -433,7 +563,7 @@ struct Series<'s> {
     releasing: &'s Releasing,
     observer: &'s dyn Observer,
     datasets: Box<dyn Datasets + 's>,
-    rows: Vec<usize>,
+    rows: Vec<Row>,
 }
 
 impl<'s> Series<'s> {
@@ -445,12 +575,13 @@ impl<'s> Series<'s> {
         } = *road;
         let datasets = bench.model.datasets(&bench.inputs.files)?;
         let rows = match releasing.row {
-            None => (1..=datasets.count()).collect(),
+            None => 1..=datasets.count(),
             Some(row) => {
                 data::require(&*datasets, row)?;
-                vec![row]
+                row..=row
             }
         };
+        let rows = rows.map(|row| data::row_called(&*datasets, row)).collect();
         data::note(&*bench.model, &*datasets, observer);
         Ok(Series {
             bench,
@@ -526,10 +657,10 @@ impl<'s> Series<'s> {
     }
 
     /// What the curator should be warned of.
-    fn warn(&self, row: usize, warning: Option<String>) {
+    fn warn(&self, row: &Row, warning: Option<String>) {
         if let Some(warning) = warning {
             self.observer.warning(&match self.is_long() {
-                true => format!("row {row}: {warning}"),
+                true => format!("{row}: {warning}"),
                 false => warning,
             });
         }
@@ -546,7 +677,7 @@ impl<'s> Series<'s> {
     }
 
     /// In a series, a failure says how far it came.
-    fn unreleased(&self, done: usize, row: usize, unreleased: Unreleased) -> Unreleased {
+    fn unreleased(&self, done: usize, row: &Row, unreleased: Unreleased) -> Unreleased {
         if !self.is_long() {
             return unreleased;
         }

@@ -259,7 +259,7 @@ impl Workbench {
 
     /// What the engine says of the spec.
     pub(crate) fn engine(&self, error: &conveil::Error) -> Failure {
-        Failure::engine(&self.inputs.spec.name, error)
+        Failure::engine_about(&self.inputs.spec.name, self.about, error)
     }
 
     /// What the engine says of these private data, in the words of the model. Private; the kind is the engine's.
@@ -281,6 +281,7 @@ impl Workbench {
 
     /// Public facts only: the private values are not even looked up.
     pub fn check(&self, observer: &dyn Observer) -> Result<Check, Failure> {
+        self.refuse_part()?;
         let plan = self.plan(observer)?;
         let mut check = Check::new(self, &plan);
         check.outlook = self.outlook(observer)?;

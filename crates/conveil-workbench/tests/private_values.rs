@@ -124,7 +124,7 @@ fn mistakes_in_the_file_of_values() {
         ("d0\n1\n",
             "theta.csv:1:1: there is no column `demand, second`\n  help: the columns are `d0`"),
         ("d0,\"demand, second\",wind\n1,2,3\n",
-            "theta.csv: there is no parameter `wind`\n  help: the [[private.parameter]] blocks of the spec name the parameters"),
+            "theta.csv: there is no parameter `wind`\n  help: the [[private.parameter]] blocks of the spec name the parameters\n  help: if the column names the rows, write label = \"wind\" in [private]: labels are public, and stand on the cards"),
         ("d0,\"demand, second\"\n1,2\n3\n",
             "theta.csv:3:1: this line has 1 field, the header has 2"),
         ("10,12.5\n",

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use conveil::solve::Cancel;
 use conveil_release::Card;
 use conveil_workbench::{
-    Account, Answer, Delivery, Failure, Kind, Observer, Recipient, Releasing, Silent, Spent, Stage,
-    Workbench,
+    Account, Answer, Delivery, Failure, Kind, Observer, Recipient, Releasing, Row, Silent, Spent,
+    Stage, Workbench,
 };
 use places::{FEASIBLE, INFEASIBLE, Place};
 
@@ -72,8 +72,8 @@ impl<'w> Watcher<'w> {
 }
 
 impl Recipient for Watcher<'_> {
-    fn prepare(&mut self, rows: &[usize]) -> Result<(), Failure> {
-        assert_eq!(rows, [1]);
+    fn prepare(&mut self, rows: &[Row]) -> Result<(), Failure> {
+        assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [1]);
         self.called("prepare")
     }
 

@@ -183,7 +183,7 @@ fn the_claim_says_what_it_rests_on() {
     let map = model();
     let plan = Plan::new(&map, ask(Privacy::laplace(120.0))).unwrap();
     let text = plan.guarantee().to_string();
-    let basis = "basis: certificate: range: every released variable is kept between public limits, so the answer moves by at most 9.00000001 in the ℓ₁ norm; it covers all data, wherever they enter";
+    let basis = "basis: certificate: range: every released variable is kept between public limits; so the answer moves by at most 9.00000001 in the ℓ₁ norm; it covers all data, wherever they enter";
     assert!(text.contains(basis), "{text}");
     assert!(text.contains("given that an answer was produced"), "{text}");
     assert!(!text.contains("cannot be proven"), "{text}");

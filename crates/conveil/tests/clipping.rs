@@ -271,7 +271,7 @@ fn the_privacy_sentence_names_random_differential_privacy_and_the_universe() {
     let plan = Plan::new(&map, around_ten()).unwrap();
     let guarantee = plan.guarantee();
     let text = guarantee.privacy_text();
-    let said = "random differential privacy with ε = 1 between datasets in which one entry differs by at most 1, given that an answer was produced, over the universe of the interval 10 ± 1, for a share 0.9 of such pairs with confidence 0.9; data outside it count as its nearest member";
+    let said = "random differential privacy with ε = 1 between datasets in which one entry differs by at most 1; it holds given that an answer was produced, over the universe of the interval 10 ± 1; for a share 0.9 of such pairs, with confidence 0.9; data outside it count as its nearest member";
     assert_eq!(text.lines().next(), Some(said));
     assert_eq!(guarantee.universe().unwrap().centre(), [10.0]);
     let basis = guarantee.basis();

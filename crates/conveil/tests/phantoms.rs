@@ -910,7 +910,7 @@ fn a_slope_steeper_than_the_cost_is_refused() {
     }
     let plan = Plan::new(&map, ask(1.0, Strategy::Program)).unwrap();
     let text = plan.guarantee().to_string();
-    assert!(text.contains("the stated slope, 1·x[0] + 3·x[1]"), "{text}");
+    assert!(text.contains("the slope is 1·x[0] + 3·x[1]"), "{text}");
     assert!(text.contains("t (the cost is at most this)"), "{text}");
     let plan = Plan::new(&map, ask(1.0, Strategy::Output)).unwrap();
     let text = plan.guarantee().to_string();

@@ -9,12 +9,15 @@ use conveil_text::spelling::{counted, nearest, quoted};
 use conveil_text::{Located, ReadError};
 
 use super::stated::Conic;
-use crate::spec::private::check_universe;
+use crate::spec::private::{check_label, check_universe};
 use crate::spec::{Spec, VariableRef};
 
 /// Refuses common sections that contradict the saved problem.
 pub(super) fn check(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
     check_parameters(stated, spec)?;
+    check_label(spec, stated.data.as_ref(), "data", |label| {
+        stated.parameters.iter().any(|p| p.name.value == label)
+    })?;
     check_universe(spec, Some(stated.parameters.len()), "parameters")?;
     check_variables(stated, spec)?;
     check_private_places(stated, spec)?;

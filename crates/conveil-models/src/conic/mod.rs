@@ -7,7 +7,7 @@ mod starter;
 mod stated;
 
 use crate::model::Kind;
-use crate::spec::private::UNIVERSE;
+use crate::spec::private::{LABEL, UNIVERSE};
 
 pub use stated::{Conic, ConstraintBlock, Entry, Parameter};
 
@@ -15,7 +15,7 @@ pub use stated::{Conic, ConstraintBlock, Entry, Parameter};
 pub(crate) static KIND: Kind = Kind {
     word: "conic",
     problem: &["file", "variable", "constraint", "objective"],
-    private: &["parameter", "data", UNIVERSE],
+    private: &["parameter", "data", LABEL, UNIVERSE],
     query: &[],
     releases: &["identity", "cost", "sum", "weighted", "rows", "at-most"],
     releases_help: "`sum`, `weighted` and `rows` release sums of variables",

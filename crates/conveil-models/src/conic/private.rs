@@ -16,14 +16,17 @@
 //! 92,104.5
 //! ```
 //!
+//! Where the spec states a `label`, one further column of a series has a label for each dataset.
+//!
 //! Every parameter has a value, and nothing else has: a file that fits by half is a mistake.
 
 use std::collections::{HashMap, HashSet};
 
+use conveil_text::Labels;
 use conveil_text::spelling::{nearest, quoted};
 
 use super::public::SavedModel;
-use super::stated::{Conic, Parameter};
+use super::stated::Parameter;
 use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Datasets, nth_row};
@@ -35,7 +38,14 @@ pub(super) enum SavedData<'m> {
     /// The numbers in the spec and its problem file, looked up when they are asked for.
     InTheProblem(&'m SavedModel),
     /// The rows of a CSV.
-    Rows(Vec<Vec<f64>>),
+    Rows(Rows),
+}
+
+/// Datasets, and what they are called.
+#[derive(Debug)]
+pub(super) struct Rows {
+    each: Vec<Vec<f64>>,
+    labels: Option<Labels>,
 }
 
 impl<'m> SavedData<'m> {
@@ -48,7 +58,7 @@ impl<'m> SavedData<'m> {
             what: "private values",
             key: "data",
         })?;
-        Ok(SavedData::Rows(rows(&name, &text, &of.stated)?))
+        Ok(SavedData::Rows(rows(&name, &text, of)?))
     }
 }
 
@@ -56,7 +66,7 @@ impl Datasets for SavedData<'_> {
     fn count(&self) -> usize {
         match self {
             SavedData::InTheProblem(_) => 1,
-            SavedData::Rows(rows) => rows.len(),
+            SavedData::Rows(rows) => rows.each.len(),
         }
     }
 
@@ -64,10 +74,17 @@ impl Datasets for SavedData<'_> {
         "private values"
     }
 
+    fn labels(&self) -> Option<&Labels> {
+        match self {
+            SavedData::InTheProblem(_) => None,
+            SavedData::Rows(rows) => rows.labels.as_ref(),
+        }
+    }
+
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {
         match self {
             SavedData::InTheProblem(of) => Ok(of.values()?),
-            SavedData::Rows(rows) => nth_row(rows.iter(), row),
+            SavedData::Rows(rows) => nth_row(rows.each.iter(), row),
         }
     }
 }
@@ -76,13 +93,21 @@ impl Datasets for SavedData<'_> {
 const TABLE: [&str; 2] = ["parameter", "value"];
 
 /// The datasets in a CSV, each in the order of the parameters.
-fn rows(name: &str, text: &str, stated: &Conic) -> Result<Vec<Vec<f64>>, Failure> {
+fn rows(name: &str, text: &str, of: &SavedModel) -> Result<Rows, Failure> {
     let header = Records::header(name, text.as_bytes())?;
     let is_table = header.len() == TABLE.len()
         && (header.iter().zip(TABLE)).all(|(found, word)| found.eq_ignore_ascii_case(word));
-    match is_table {
-        true => table(name, text, &header, &stated.parameters),
-        false => series(name, text, &header, &stated.parameters),
+    let (parameters, label) = (&of.stated.parameters, of.label.as_deref());
+    match (is_table, label) {
+        (true, None) => Ok(Rows {
+            each: table(name, text, &header, parameters)?,
+            labels: None,
+        }),
+        (true, Some(label)) => Err(Failure::Input(format!(
+            "{name}:1: `label` says that the column {} names the rows of a series, and this is a table of one dataset\n  help: leave out `label`; or write a line with the names of the parameters and a line for each dataset",
+            quoted(label)
+        ))),
+        (false, label) => series(name, text, &header, parameters, label),
     }
 }
 
@@ -138,18 +163,36 @@ fn series(
     text: &str,
     header: &[String],
     parameters: &[Parameter],
-) -> Result<Vec<Vec<f64>>, Failure> {
+    label: Option<&str>,
+) -> Result<Rows, Failure> {
     let names: Vec<&str> = parameters.iter().map(|p| p.name.value.as_str()).collect();
-    let records = Records::read_columns(name, text.as_bytes(), &names)?;
-    let known: HashSet<&str> = names.iter().copied().collect();
+    let (records, labels) = match label {
+        None => {
+            let records = Records::read_columns(name, text.as_bytes(), &names);
+            (records?, None)
+        }
+        Some(label) => {
+            let (records, labels) = Records::read_labelled(name, text.as_bytes(), &names, label)?;
+            (records, Some(labels))
+        }
+    };
+    let known: HashSet<&str> = names.iter().copied().chain(label).collect();
     if let Some(odd) = header
         .iter()
         .find(|column| !known.contains(column.as_str()))
     {
-        let (message, help) = unknown(odd, names.iter().copied());
+        let (message, mut help) = unknown(odd, names.iter().copied());
+        if label.is_none() {
+            help = format!(
+                "{help}\n  help: if the column names the rows, write label = {odd:?} in [private]: labels are public, and stand on the cards"
+            );
+        }
         return Err(Failure::Input(format!("{name}: {message}\n  help: {help}")));
     }
-    Ok(records.rows().map(<[f64]>::to_vec).collect())
+    Ok(Rows {
+        each: records.rows().map(<[f64]>::to_vec).collect(),
+        labels,
+    })
 }
 
 /// A name that is none of a parameter, and what would be right.

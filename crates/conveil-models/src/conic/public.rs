@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Datasets, Model};
 use crate::spec::Spec;
+use crate::spec::private::label_of;
 use crate::words::row_name;
 
 /// A saved problem with named blocks.
@@ -27,6 +28,8 @@ use crate::words::row_name;
 pub(super) struct SavedModel {
     names: Names,
     pub(super) stated: Conic,
+    /// The column that names the rows of a series.
+    pub(super) label: Option<String>,
     map: Arc<SavedMap>,
     /// The file as it is, where its private numbers are the data: they are for [`Datasets`] alone.
     saved: Option<SavedProblem>,
@@ -55,6 +58,7 @@ impl SavedModel {
         check_epigraph(&names, stated, spec, &map)?;
         let objective = stated.objective.as_ref().map(|stated| stated.value);
         Ok(SavedModel {
+            label: label_of(spec),
             map: Arc::new(SavedMap {
                 map,
                 constant: objective.map_or(0.0, |objective| objective.constant_of_cost()),

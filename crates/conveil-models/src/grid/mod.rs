@@ -14,6 +14,7 @@ pub use feasibility::{DemandRays, LabelledDemands};
 pub use stated::{NetworkSource, OpfSpec, UnitGroup};
 
 use crate::model::Kind;
+use crate::spec::private::LABEL;
 use assembly::Assembly;
 use conveil::ask::Query;
 use conveil::plan::Decided;
@@ -35,7 +36,7 @@ pub(crate) static KIND: Kind = Kind {
         "costs",
         "curvature",
     ],
-    private: &["demand", "loads", "bounds"],
+    private: &["demand", LABEL, "loads", "bounds"],
     query: &["units", "groups"],
     releases: &["cost", "generation"],
     releases_help: "a power flow releases its `cost`, or the `generation` of some of its units",

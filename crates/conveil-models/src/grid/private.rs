@@ -8,6 +8,7 @@ use conveil::curator::CuratorReport;
 use conveil::plan::Decided;
 use conveil::program::DataMap;
 use conveil_grid::{Network, Unit, demand};
+use conveil_text::Labels;
 
 use super::Opf;
 use super::public::{DeclaredPrice, OpfModel};
@@ -21,6 +22,7 @@ use crate::model::{Curated, Datasets, nth_row};
 pub(super) struct Demands<'m> {
     of: &'m OpfModel,
     rows: Vec<Vec<f64>>,
+    labels: Option<Labels>,
     /// Which private loads the file leaves at the network's own demand.
     note: Option<String>,
 }
@@ -33,6 +35,7 @@ impl<'m> Demands<'m> {
             return Ok(Demands {
                 of,
                 rows,
+                labels: None,
                 note: None,
             });
         };
@@ -42,7 +45,7 @@ impl<'m> Demands<'m> {
             key: "demand",
         };
         let (name, text) = files.private_text(named)?;
-        let demand = demand::read(&name, &text, opf.network())?;
+        let demand = demand::read_labelled(&name, &text, opf.network(), of.label.as_deref())?;
         let odd = demand.listed().iter();
         if let Some(&bus) = odd.clone().find(|bus| !opf.private_buses().contains(bus)) {
             let number = opf.network().buses()[bus].number;
@@ -58,6 +61,7 @@ impl<'m> Demands<'m> {
         Ok(Demands {
             of,
             rows,
+            labels: demand.labels().cloned(),
             note: unlisted(&name, demand.listed(), opf),
         })
     }
@@ -70,6 +74,10 @@ impl Datasets for Demands<'_> {
 
     fn rows_hold(&self) -> &'static str {
         "demands"
+    }
+
+    fn labels(&self) -> Option<&Labels> {
+        self.labels.as_ref()
     }
 
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Datasets, Model};
 use crate::spec::agreement::DECLARE;
+use crate::spec::private::label_of;
 use crate::spec::{Sensitivity, Spec};
 use crate::words::row_name;
 
@@ -25,6 +26,8 @@ pub(super) struct OpfModel {
     name: String,
     pub(super) spec_name: String,
     pub(super) stated: OpfSpec,
+    /// The column that names the rows of a series.
+    pub(super) label: Option<String>,
     pub(super) opf: Arc<Opf>,
     /// The price that a declared bound claims no load exceeds, where the cost is released.
     pub(super) declared_price: Option<DeclaredPrice>,
@@ -58,6 +61,7 @@ impl OpfModel {
         };
         let opf = opf(stated, spec, files, network)?;
         Ok(OpfModel {
+            label: label_of(spec),
             name,
             spec_name: spec.name.clone(),
             stated: stated.clone(),

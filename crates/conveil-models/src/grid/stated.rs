@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Missing, Model, StandIn, Stated};
 use crate::spec::agreement::DECLARE;
+use crate::spec::private::check_label;
 use crate::spec::{QuerySection, Sensitivity, Spec};
 
 /// The power flow of a public network.
@@ -243,6 +244,9 @@ impl Stated for OpfSpec {
                 .error(name, message)
                 .with_help("unit = \"MW\", or no `unit`; alpha is then a number of MW"));
         }
+        check_label(spec, self.demand.as_ref(), "demand", |label| {
+            label.parse::<u32>().is_ok()
+        })?;
         let is_cost = self.groups.is_none();
         // The released cost is the objective; this term would be part of it.
         if let Some(curvature) = &self.curvature

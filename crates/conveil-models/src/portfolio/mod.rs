@@ -39,12 +39,13 @@ use conveil::{Error, Result};
 use conveil_text::spelling::counted;
 
 use crate::model::Kind;
+use crate::spec::private::LABEL;
 
 /// `model = "portfolio"`.
 pub(crate) static KIND: Kind = Kind {
     word: "portfolio",
     problem: &["covariance", "file", "aversion", "cap"],
-    private: &["returns", "bounds"],
+    private: &["returns", LABEL, "bounds"],
     query: &[],
     releases: &["identity", "sum", "weighted", "rows", "weights"],
     releases_help: "a portfolio releases its `weights`; or what groups of assets weigh together: `sum`, `weighted` and `rows`",

@@ -1,5 +1,7 @@
 //! The private forecasts of a portfolio, row by row, and what their curator should know. Private, all of it.
 
+use conveil_text::Labels;
+
 use super::public::PortfolioModel;
 use super::{Portfolio, dot};
 use crate::document::{Annex, Document, Fields};
@@ -13,6 +15,7 @@ use crate::records::Records;
 pub(super) struct Forecasts<'m> {
     of: &'m PortfolioModel,
     rows: Records,
+    labels: Option<Labels>,
 }
 
 impl<'m> Forecasts<'m> {
@@ -28,8 +31,14 @@ impl<'m> Forecasts<'m> {
         })?;
         let assets = of.portfolio.assets().iter();
         let assets: Vec<&str> = assets.map(String::as_str).collect();
-        let rows = Records::read_columns(&name, input, &assets)?;
-        Ok(Forecasts { of, rows })
+        let (rows, labels) = match &of.label {
+            None => (Records::read_columns(&name, input, &assets)?, None),
+            Some(label) => {
+                let (rows, labels) = Records::read_labelled(&name, input, &assets, label)?;
+                (rows, Some(labels))
+            }
+        };
+        Ok(Forecasts { of, rows, labels })
     }
 }
 
@@ -40,6 +49,10 @@ impl Datasets for Forecasts<'_> {
 
     fn rows_hold(&self) -> &'static str {
         "returns"
+    }
+
+    fn labels(&self) -> Option<&Labels> {
+        self.labels.as_ref()
     }
 
     fn row(&self, row: usize) -> Result<Vec<f64>, Failure> {

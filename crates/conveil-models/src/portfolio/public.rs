@@ -13,6 +13,7 @@ use crate::files::{Files, Named};
 use crate::model::{Datasets, Model};
 use crate::records::Records;
 use crate::spec::Spec;
+use crate::spec::private::{check_label, label_of};
 
 /// The portfolio of a spec.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct PortfolioModel {
     /// How messages call the covariance.
     name: String,
     pub(super) stated: PortfolioSpec,
+    /// The column that names the rows of a series.
+    pub(super) label: Option<String>,
     pub(super) portfolio: Arc<Portfolio>,
 }
 
@@ -55,7 +58,12 @@ impl PortfolioModel {
             CovarianceSource::Rows(rows) => Failure::located(&spec.name, rows, e),
             CovarianceSource::File(_) => Failure::engine(&name, e),
         })?;
+        let assets = portfolio.assets();
+        check_label(spec, stated.returns.as_ref(), "returns", |label| {
+            assets.iter().any(|asset| asset == label)
+        })?;
         Ok(PortfolioModel {
+            label: label_of(spec),
             name,
             stated: stated.clone(),
             portfolio: Arc::new(portfolio),

@@ -2,7 +2,7 @@
 //! model reads.
 
 use conveil::ask::{Adjacency, Privacy, Universe};
-use conveil_text::spelling::counted;
+use conveil_text::spelling::{counted, quoted};
 use conveil_text::tables::{Item, MAX_COUNT, Table};
 use conveil_text::{Located, ReadError};
 
@@ -21,6 +21,8 @@ pub struct PrivateSection {
     pub universe: Option<Located<Universe>>,
     /// `twin`: the path of a public dataset of the same form as the private one, as written, for exploring.
     pub twin: Option<Located<String>>,
+    /// `label`: the column of the private file whose words name the rows of a series. Its words are public.
+    pub label: Option<Located<String>>,
     /// `[private.protects]`: whom the release protects; the adjacency then follows from it.
     pub protects: Option<Located<Protects>>,
 }
@@ -82,12 +84,18 @@ pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<PrivateSe
         None => None,
         Some(item) => Some(read_universe(item.table("[private.universe]")?)?),
     };
+    let label = match model.kind().private.contains(&LABEL) {
+        false => None,
+        true => table.optional(LABEL).map(|label| label.name()),
+    };
+    let label = label.transpose()?;
     table.finish(&format!("with model `{}`", model.kind().word))?;
     Ok(PrivateSection {
         adjacency,
         unit,
         universe,
         twin,
+        label,
         protects,
     })
 }
@@ -111,6 +119,40 @@ fn read_relation(
 
 /// The key of the universe, for the models that have one.
 pub(crate) const UNIVERSE: &str = "universe";
+
+/// The key of the column that names the rows, for the models that have a series.
+pub(crate) const LABEL: &str = "label";
+
+/// The column that names the rows.
+pub(crate) fn label_of(spec: &Spec) -> Option<String> {
+    spec.private.label.as_ref().map(|label| label.value.clone())
+}
+
+/// Refuses a column of labels where there is no private file to have it, or where it is that of private numbers.
+pub(crate) fn check_label(
+    spec: &Spec,
+    file: Option<&Located<String>>,
+    key: &str,
+    is_private: impl FnOnce(&str) -> bool,
+) -> Result<(), ReadError> {
+    let Some(label) = &spec.private.label else {
+        return Ok(());
+    };
+    if file.is_none() {
+        let message = format!("`label` names a column of the file of `{key}`, and there is none");
+        let help = format!("in [private]: {key} = \"series.csv\"; or leave out `label`");
+        return Err(label.error(&spec.name, message).with_help(help));
+    }
+    if is_private(&label.value) {
+        let message = format!(
+            "the column {} has private numbers, and labels are public",
+            quoted(&label.value)
+        );
+        let help = "label = \"hour\", a column of its own whose words may stand on the cards";
+        return Err(label.error(&spec.name, message).with_help(help));
+    }
+    Ok(())
+}
 
 #[derive(Clone, Copy)]
 enum Kind {

@@ -332,6 +332,15 @@ impl fmt::Display for Account {
 }
 
 impl Account {
+    /// What was spent, in words.
+    pub fn spent_in_words(&self) -> String {
+        let (spent, not_bounded) = (self.spent.as_ref(), self.not_bounded.as_ref());
+        match self.charges {
+            0 => "nothing".into(),
+            _ => words(spent, self.composition, not_bounded),
+        }
+    }
+
     /// The commands that state what is open, for the ledger at this path, each with what it is about.
     pub fn to_state(&self, ledger: &Path) -> Vec<String> {
         let command = statement::command(&in_shell(&ledger.display().to_string()), &self.dataset);

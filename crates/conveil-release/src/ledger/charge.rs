@@ -1,6 +1,7 @@
 //! One charge: what a release spends, by which mechanism, on which basis. All of it is public and known beforehand.
 
 use super::part::{Part, ROW};
+use super::planner::at_epsilon;
 use super::series::{Each, LONGEST, Series};
 use super::{Amount, Claim, Error, Holds, Relation, Result};
 use serde::Serialize;
@@ -305,6 +306,37 @@ impl Charge {
         Err(Error::input(format!(
             "a {name} charge is {wrong}; found ε = {epsilon}, δ = {delta}, ρ = {rho:?}"
         )))
+    }
+
+    /// The same charge with every ε times this factor, and with the same δ's.
+    pub(super) fn scaled(&self, factor: f64) -> Result<Charge> {
+        let own = Each {
+            epsilon: self.epsilon,
+            delta: self.delta,
+            rho: self.rho,
+            count: 1,
+        };
+        let scaled = match &self.series {
+            Some(series) => {
+                let each = series.releases().iter();
+                let each = each.map(|each| at_epsilon(each, factor * each.epsilon));
+                let each = each.collect::<Result<Vec<Each>>>()?;
+                let series = Series::new(each, series.delta());
+                Charge::of_series(series, self.claim.clone(), self.part.clone())?
+            }
+            None => {
+                let each = at_epsilon(&own, factor * self.epsilon)?;
+                let (epsilon, delta) = (each.epsilon, each.delta);
+                Charge {
+                    part: self.part.clone(),
+                    ..Charge::new(self.mechanism, epsilon, delta, each.rho, self.claim.clone())?
+                }
+            }
+        };
+        Ok(match self.planned {
+            true => scaled.planned(),
+            false => scaled,
+        })
     }
 
     /// The same charge with the neighbourhood that the curator states later.

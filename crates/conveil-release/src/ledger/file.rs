@@ -226,7 +226,7 @@ impl Charges for Ledger {
         self.record(dataset, |history, nonce| history.admit(charge, nonce))
     }
 
-    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<()> {
+    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<Account> {
         let rehearsed = self.history(dataset)?.rehearse(charges);
         rehearsed.map_err(|error| error.at(&self.place.file))
     }

@@ -1,8 +1,9 @@
 //! One dataset's budget and charges, and the rules by which a charge joins them.
 
+use super::account::Account;
 use super::chain::Link;
 use super::nonce::Nonce;
-use super::planner::largest_each;
+use super::planner::largest_alike;
 use super::stored::Stored;
 use super::{
     About, Adoption, Basis, Budget, Charge, Claim, Error, Head, Holds, Neighbourhood, Result,
@@ -265,43 +266,30 @@ impl History {
         })
     }
 
-    /// Whether these charges fit together, each by the rules of [`History::admit`]; the history is used up.
-    pub(super) fn rehearse(mut self, charges: &[Charge]) -> Result<()> {
+    /// The account after these charges, each by the rules of [`History::admit`], or why they do not fit together; the history
+    /// is used up.
+    pub(super) fn rehearse(mut self, charges: &[Charge]) -> Result<Account> {
         let before = self.clone();
         for (fit, charge) in charges.iter().enumerate() {
             match self.admit(charge, Nonce::draw()?) {
                 Ok(entry) => self.push(entry),
-                Err(Error::OverBudget { .. }) => {
+                Err(Error::OverBudget { .. }) if charges.len() > 1 => {
                     return Err(before.series_over_budget(charges, fit as u64));
                 }
                 Err(other) => return Err(other),
             }
         }
-        Ok(())
+        Ok(Account::of(&self))
     }
 
     /// The refusal of a series of which only the first `fit` releases fit, with the ε that would do for all.
     fn series_over_budget(&self, charges: &[Charge], fit: u64) -> Error {
         let budget = self.budget();
-        let is_alike = |charge: &Charge| charge.delta() == 0.0 && charge.releases().is_none();
         let most = charges.iter().fold(0.0f64, |m, c| m.max(c.epsilon()));
         let total = budget
             .neighbourhood()
             .and_then(|asked| self.total(asked).ok());
-        let largest = match (total, charges.iter().all(is_alike)) {
-            (Some(total), true) => largest_each(&total, &budget, most, |epsilon| {
-                let scaled = charges.iter().map(|charge| {
-                    let scaled =
-                        Charge::laplace(epsilon * charge.epsilon() / most, charge.claim())?;
-                    match charge.part() {
-                        Some(part) => scaled.in_part(part.clone()),
-                        None => Ok(scaled),
-                    }
-                });
-                scaled.collect()
-            }),
-            _ => 0.0,
-        };
+        let largest = total.map_or(0.0, |total| largest_alike(&total, &budget, charges));
         Error::SeriesOverBudget {
             dataset: self.dataset.clone(),
             releases: charges.len() as u64,

@@ -1,6 +1,7 @@
 //! What a budget still takes: the largest pure charge of one kind that fits.
 
 use super::convert::steps;
+use super::planner::largest_alike;
 use super::{Budget, Charge, Claim, Composition, Neighbourhood, Part, Total};
 
 /// Halvings of the budget's ε: more than a number has digits.
@@ -52,6 +53,19 @@ pub(super) fn largest(total: &Total, budget: &Budget, claim: &Claim, part: Optio
 
 /// What would fit in place of a charge that does not.
 pub(super) fn instead(total: &Total, budget: &Budget, charge: &Charge) -> String {
+    if let Some(series) = charge.releases() {
+        let each = largest_alike(total, budget, std::slice::from_ref(charge));
+        let releases = series.count();
+        match series.releases().len() {
+            _ if !(each > 0.0) => {}
+            1 => return format!("ε = {each} for each of its {releases} releases fits"),
+            _ => {
+                return format!(
+                    "ε = {each} for the largest of its {releases} releases fits, the others in proportion"
+                );
+            }
+        }
+    }
     let largest = |part: Option<&Part>| largest(total, budget, charge.claim(), part);
     // The releases of such a series are about parts of their own.
     let is_for_each = charge.part().is_some_and(Part::is_one_for_each);

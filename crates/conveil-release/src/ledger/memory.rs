@@ -50,7 +50,7 @@ impl Charges for NotDurable {
         Ok(receipt)
     }
 
-    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<()> {
+    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<Account> {
         let history = self.histories.get(dataset);
         let history = history.ok_or_else(|| self.unknown(dataset))?;
         history.clone().rehearse(charges)

@@ -86,8 +86,9 @@ pub trait Charges {
     /// Records a charge against the budget of `dataset`, or refuses and records nothing.
     fn charge(&mut self, dataset: &str, charge: &Charge) -> Result<Receipt>;
 
-    /// Whether all of these charges, in this order, fit the budget of `dataset` together; nothing is recorded.
-    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<()>;
+    /// The account of `dataset` after all of these charges, in this order, or why its budget does not take them together;
+    /// nothing is recorded.
+    fn rehearse(&self, dataset: &str, charges: &[Charge]) -> Result<Account>;
 
     /// What `dataset` may spend and has spent.
     fn account(&self, dataset: &str) -> Result<Account>;

@@ -6,8 +6,8 @@ use serde::Serialize;
 use std::fmt;
 
 use super::{
-    Basis, Budget, Charge, Claim, Error, Holds, Neighbourhood, Pair, Part, Relation, Result, Scope,
-    Total,
+    Basis, Budget, Charge, Claim, Each, Error, Holds, Neighbourhood, Pair, Part, Relation, Result,
+    Scope, Total,
 };
 
 /// Releases of the same size.
@@ -150,11 +150,7 @@ impl Planning<'_> {
                 &self.budget,
                 |each| {
                     self.each(each, |epsilon| {
-                        let sigma = gaussian_sigma_analytic(1.0, epsilon, own);
-                        let sigma = sigma.map_err(|error| Error::input(error.to_string()))?;
-                        // A release rounds to its lattice first, which adds a little.
-                        let rho = 0.5 / (sigma * sigma) * (1.0 + 1e-5);
-                        Charge::gaussian(epsilon, own, rho, &self.claim)
+                        Charge::gaussian(epsilon, own, gaussian_rho(epsilon, own)?, &self.claim)
                     })
                 },
             )?);
@@ -219,6 +215,47 @@ impl Planning<'_> {
     }
 }
 
+/// What one release would spend with another ε and the same δ. Gaussian noise is counted as the analytic calibration has it,
+/// which needs the least noise.
+pub(super) fn at_epsilon(each: &Each, epsilon: f64) -> Result<Each> {
+    let rho = match each.rho {
+        Some(_) if each.delta > 0.0 => Some(gaussian_rho(epsilon, each.delta)?),
+        // That of a pure release follows from its ε.
+        _ => None,
+    };
+    Ok(Each {
+        epsilon,
+        rho,
+        ..*each
+    })
+}
+
+/// ρ of a Gaussian release that spends (ε, δ).
+fn gaussian_rho(epsilon: f64, delta: f64) -> Result<f64> {
+    let sigma = gaussian_sigma_analytic(1.0, epsilon, delta);
+    let sigma = sigma.map_err(|error| Error::input(error.to_string()))?;
+    // A release rounds to its lattice first, which adds a little.
+    Ok(0.5 / (sigma * sigma) * (1.0 + 1e-5))
+}
+
+/// The largest ε, of few digits, of the largest of these releases at which they fit what a budget has left, charged one by
+/// one or as a series; 0 where none is found. The others keep their share of it.
+///
+/// # Guarantee
+/// Releases of just this ε fit: the answer is tried before it is told. Test:
+/// `a_series_over_budget_says_which_epsilon_would_fit`.
+pub(super) fn largest_alike(total: &Total, budget: &Budget, charges: &[Charge]) -> f64 {
+    let epsilons = charges.iter().map(|charge| match charge.releases() {
+        Some(series) => (series.releases().iter()).fold(0.0f64, |m, each| m.max(each.epsilon)),
+        None => charge.epsilon(),
+    });
+    let most = epsilons.fold(0.0f64, f64::max);
+    largest_each(total, budget, most, |epsilon| {
+        let each = charges.iter().map(|charge| charge.scaled(epsilon / most));
+        each.collect()
+    })
+}
+
 /// The total with further charges; none where one of them cannot be counted.
 fn total_with(total: &Total, charges: &[Charge]) -> Option<Total> {
     let mut total = total.clone();
@@ -229,7 +266,7 @@ fn total_with(total: &Total, charges: &[Charge]) -> Option<Total> {
 }
 
 /// The largest ε up to `most`, of few digits, at which these charges fit what a budget has left; 0 where none does.
-pub(super) fn largest_each(
+fn largest_each(
     total: &Total,
     budget: &Budget,
     most: f64,

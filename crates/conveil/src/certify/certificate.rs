@@ -231,7 +231,7 @@ pub(super) fn solver_text(part: f64) -> String {
         return String::new();
     }
     format!(
-        ", to which the solver's tolerance, proven at every solve, adds {}",
+        "; to this the solver's tolerance, proven at every solve, adds {}",
         short(part, 3)
     )
 }

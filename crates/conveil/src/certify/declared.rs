@@ -58,11 +58,11 @@ impl Declared {
     /// The user's statement, for the guarantee's text.
     pub fn statement(&self) -> String {
         format!(
-            "the user states that adjacent datasets move {} by at most {} in the {} norm, because: {}",
+            "{} by at most {} in the {} norm, because: {}",
             if self.shaped {
-                "T⁻¹ times the answer (the noise is shaped by T)"
+                "the noise is shaped by T; the user states that adjacent datasets move T⁻¹ times the answer"
             } else {
-                "the answer"
+                "the user states that adjacent datasets move the answer"
             },
             crate::digits::short(self.bound, 9),
             self.norm.symbol(),

@@ -254,7 +254,7 @@ impl Certificate for Envelope {
 
     fn statement(&self) -> String {
         format!(
-            "envelope: deviating from the data costs {} per unit in the {} norm, so the released value moves by at most {} between neighbours{}; it covers the private right-hand sides and assumes that the price, the public bounds and the program were fixed without the data",
+            "envelope: deviating from the data costs {} per unit in the {} norm; so the released value moves by at most {} between neighbours{}; it covers the private right-hand sides; it assumes that the price, the public bounds and the program were fixed without the data",
             short(self.price, 9),
             self.deviation.norm.symbol(),
             short(self.bound, 9),

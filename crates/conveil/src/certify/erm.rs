@@ -136,7 +136,7 @@ impl Certificate for RegularisedErm {
 
     fn statement(&self) -> String {
         format!(
-            "regularised empirical risk: one of {} records is replaced, each loss grows by at most {} per unit of the weights in the norm of the regulariser, and the regulariser is strongly convex, so {} moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
+            "regularised empirical risk: one of {} records is replaced; each loss grows by at most {} per unit of the weights in the norm of the regulariser; the regulariser is strongly convex; so {} moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
             self.records,
             short(self.lipschitz, 6),
             self.curved.of,

@@ -180,7 +180,7 @@ impl Certificate for Radius {
 
     fn statement(&self) -> String {
         format!(
-            "radius: the feasible set is public and bounded, so private linear costs move the optimal value by at most {} between neighbours, and the released cost is that value plus a public constant{}; it covers the private linear costs",
+            "radius: the feasible set is public and bounded; so private linear costs move the optimal value by at most {} between neighbours; the released cost is that value plus a public constant{}; it covers the private linear costs",
             short(self.bound, 9),
             solver_text(self.solver)
         )

@@ -185,7 +185,7 @@ impl Certificate for Range {
             false => "the answer",
         };
         format!(
-            "range: every released variable is kept between public limits, so {of} moves by at most {} in the {} norm; it covers all data, wherever they enter",
+            "range: every released variable is kept between public limits; so {of} moves by at most {} in the {} norm; it covers all data, wherever they enter",
             short(self.bound, 9),
             self.norm.symbol()
         )

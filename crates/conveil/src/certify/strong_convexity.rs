@@ -145,7 +145,7 @@ impl Certificate for StrongConvexity {
 
     fn statement(&self) -> String {
         format!(
-            "strong convexity: the quadratic cost is public and positive definite and the feasible set is public, so private linear costs move {} by at most {} in the {} norm{}; it covers the private linear costs",
+            "strong convexity: the quadratic cost is public and positive definite, and the feasible set is public; so private linear costs move {} by at most {} in the {} norm{}; it covers the private linear costs",
             self.0.of,
             short(self.0.bound, 9),
             self.0.norm.symbol(),

@@ -111,7 +111,7 @@ impl Basis {
                 seed: request.seed,
             },
             statement: format!(
-                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}) of {}; one member of a pair is drawn uniformly, {}; a pair chosen by an adversary may be among the rest",
+                "holds for a share {} of adjacent pairs, with confidence {}: the released map was checked at this noise scale on {} fresh pairs (public seed {}); they are from {}; one member of a pair is drawn uniformly; {}; a pair chosen by an adversary may be among the rest",
                 short(1.0 - request.gamma, 9),
                 short(1.0 - request.beta, 9),
                 calibrated.pairs,

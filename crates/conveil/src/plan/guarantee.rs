@@ -234,9 +234,15 @@ impl Guarantee {
             0.0 => format!(
                 "this release changes anybody's odds between {pairs} by a factor of at most {factor}{given}"
             ),
-            delta => format!(
-                "for {pairs} the probabilities of any set of answers differ by a factor of at most {factor}, plus {delta}{given}"
-            ),
+            delta => {
+                let given = match given {
+                    "" => "",
+                    _ => "; this holds given an answer",
+                };
+                format!(
+                    "for {pairs} the probabilities of any set of answers differ by a factor of at most {factor}, plus {delta}{given}"
+                )
+            }
         })
     }
 
@@ -281,19 +287,23 @@ impl Guarantee {
             let notion = self.basis.notion();
             let shares = match (self.basis.gamma(), self.basis.beta()) {
                 (Some(gamma), Some(beta)) => format!(
-                    ", for a share {} of such pairs with confidence {}",
+                    "; for a share {} of such pairs, with confidence {}",
                     short(1.0 - gamma, 9),
                     short(1.0 - beta, 9)
                 ),
                 _ => String::new(),
             };
-            let over = self.universe.as_ref().map_or(String::new(), |universe| {
-                format!(
-                    ", over the universe of {}{shares}; data outside it count as its nearest member",
-                    universe.members()
-                )
-            });
-            format!("{notion} with {parameters} between {adjacency}{given}{over}")
+            match &self.universe {
+                None => format!("{notion} with {parameters} between {adjacency}{given}"),
+                Some(universe) => {
+                    let given = given.trim_start_matches(", ");
+                    let comma = if given.is_empty() { "" } else { ", " };
+                    format!(
+                        "{notion} with {parameters} between {adjacency}; it holds {given}{comma}over the universe of {}{shares}; data outside it count as its nearest member",
+                        universe.members()
+                    )
+                }
+            }
         } else {
             format!("NO privacy guarantee (aimed at {parameters} between {adjacency})")
         };
@@ -344,7 +354,7 @@ impl Guarantee {
         };
         let held = match self.basis.kind {
             Kind::Sampled { gamma, .. } => format!(
-                ", for a share {} of such pairs, as the basis says",
+                "; this holds for a share {} of such pairs, as the basis says",
                 short(1.0 - gamma, 9)
             ),
             _ => String::new(),
@@ -376,7 +386,7 @@ impl Guarantee {
         match (names.is_empty(), self.strategy, &self.slope) {
             (true, ..) => "none is declared".into(),
             (false, Strategy::Program, Some(slope)) => format!(
-                "{}, as declared by whoever built the model: by the stated slope, {slope}, they carry the noise that the released bound carries",
+                "{}, as declared by whoever built the model: by the stated slope they carry the noise that the released bound carries; the slope is {slope}",
                 crate::program::list_some(&names)
             ),
             (false, Strategy::Program, None) => format!(
