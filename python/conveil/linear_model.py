@@ -223,7 +223,6 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         self._check_labels(y, classes)
         names = self._names()
         pairs = per_feature(self.bounds, names)
-        lam = default_lam(len(y), len(names), self.epsilon, self.delta) if self.lam is None else self.lam
         plan = models.svm(
             X,
             y,
@@ -231,11 +230,14 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
             classes=classes,
             epsilon=self.epsilon,
             delta=self.delta,
-            lam=lam,
+            lam=self.lam,
             strategy=self.strategy,
             eta=self.eta,
             names=names,
         )
+        lam = self.lam
+        if lam is None:
+            (lam,) = (setting["value"] for setting in plan.check().data["settings"] if setting["name"] == "lambda")
         return plan, (classes, _Box(pairs), len(y), lam)
 
     def _stated_classes(self):
@@ -272,7 +274,8 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
 def default_lam(records: int, features: int, epsilon: float, delta: float | None = None) -> float:
     """λ from public numbers alone: the noise is then expected to be about half as long as a hyperplane of length 1.
 
-    That length is a rule of thumb, tuned on the public datasets of docs/estimators.md.
+    The rule is the engine's, for specs of version 2 (docs/defaults.md); this is the same formula, to see it without a plan. That
+    length is a rule of thumb, tuned on the public datasets of docs/estimators.md.
 
     With p = features + 1 the weights move by at most √p/(λN) in the Euclidean norm when one of N records is replaced, and by
     √p times that in the sum norm. So the expected length of the noise is about √(2p)·p/(λNε) for Laplace noise, and three

@@ -117,7 +117,8 @@ def svm(
     bounds : ``(low, high)``, each a number or one for each feature, or a mapping of names to ``(low, high)``. Public:
         values are clipped to them and scaled by them. They must not come from the data.
     classes : ``(negative, positive)``, the two labels, public. Any other label in `y` is refused.
-    lam : λ > 0.
+    lam : λ > 0; None takes the one that follows from N, the number of features, ε and δ by a public rule
+        (docs/defaults.md), which ``check()`` and the card state.
     strategy : ``"output"``: noise on the trained weights; ``"program"``: weights that are trained for the noise.
     eta : read by ``"program"`` and by ``compare()``: the probability with which the loss of a record may be larger than planned.
     test : ``(X, y)`` to score on in reports for the curator; private too.
@@ -152,6 +153,7 @@ def svm(
         settings,
         {},
         files,
+        version=1 if lam is not None else 2,
     )
 
 
@@ -342,11 +344,12 @@ def portfolio(
     )
 
 
-def _plan(spec: dict, settings: Mapping | None, public: dict[str, str], private) -> ModelPlan:
+def _plan(spec: dict, settings: Mapping | None, public: dict[str, str], private, version: int = 1) -> ModelPlan:
     """The plan of a spec with further settings in it."""
     for table, keys in (settings or {}).items():
         spec[table] = {**spec.get(table, {}), **keys}
-    return ModelPlan(_toml.document(spec), public, private)
+    stated = "" if version == 1 else f"version = {version}\n"
+    return ModelPlan(stated + _toml.document(spec), public, private)
 
 
 def _privacy(epsilon, delta) -> dict:

@@ -89,7 +89,7 @@ impl<'m> Plan<'m> {
     /// the ε that the guarantee then states, and its δ: basic composition. Noise and scale are as they were. Refuses what
     /// is not private, and an ε that is not a positive number. Test: `a_tuned_release_states_and_charges_the_whole`.
     pub fn after_choice(mut self, epsilon: f64, chosen: Setting) -> Result<Self> {
-        if !(epsilon.is_finite() && epsilon > 0.0) || !self.guarantee.basis().is_private() {
+        if !(epsilon.is_finite() && epsilon > 0.0 && self.guarantee.basis().is_private()) {
             return Err(Error::refused(
                 "a release after a private choice",
                 format!("the choice has ε = {epsilon}, and the plan must be private"),
