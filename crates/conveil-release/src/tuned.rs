@@ -276,7 +276,7 @@ impl Hinges {
 /// plans' δ, by basic composition: the choice is ε-differentially private ([`Selection`], [`LossScores`]), and given the
 /// choice the release has its plan's guarantee. Plans after the choice state the whole ε. Which λ was chosen is part of the
 /// answer. Every candidate is solved, and one that fails fails the release, which stays charged. (M17h.) Tests:
-/// `a_tuned_release_states_and_charges_the_whole`.
+/// `a_tuned_release_states_and_charges_the_whole`, `the_choice_between_neighbours_stays_within_its_epsilon`.
 #[derive(Clone, Debug)]
 pub struct Tuned<'m> {
     plans: Vec<Plan<'m>>,
