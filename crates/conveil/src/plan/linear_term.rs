@@ -71,26 +71,29 @@ fn curved_costs(map: &dyn DataMap) -> std::result::Result<(&AffineMap, Curvature
     let Some(affine) = map.affine() else {
         return Err("the program depends on the data in a way that cannot be inspected".into());
     };
+    let is_elsewhere = |location: &&Location| !matches!(location.place, Place::Q(_));
+    for parameter in affine.parameters() {
+        if let Some(location) = parameter.locations().iter().find(is_elsewhere) {
+            return Err(format!(
+                "it is for private linear costs, but `{}` enters at {}",
+                parameter.name(),
+                location.place
+            ));
+        }
+    }
     let Some(curvature) = Curvature::of(affine.template().p()) else {
         return Err("the quadratic cost is not positive definite on the variables it names".into());
     };
     for parameter in affine.parameters() {
         for location in parameter.locations() {
-            match location.place {
-                Place::Q(j) if curvature.place(j).is_some() => {}
-                Place::Q(j) => {
-                    return Err(format!(
-                        "`{}` is a cost of `{}`, which has no quadratic cost",
-                        parameter.name(),
-                        affine.template().variable_name(j)
-                    ));
-                }
-                elsewhere => {
-                    return Err(format!(
-                        "it is for private linear costs, but `{}` enters at {elsewhere}",
-                        parameter.name()
-                    ));
-                }
+            if let Place::Q(j) = location.place
+                && curvature.place(j).is_none()
+            {
+                return Err(format!(
+                    "`{}` is a cost of `{}`, which has no quadratic cost",
+                    parameter.name(),
+                    affine.template().variable_name(j)
+                ));
             }
         }
     }
