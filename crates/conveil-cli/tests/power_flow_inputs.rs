@@ -96,7 +96,7 @@ fn infeasible_demands_are_told_before_any_noise() {
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
     assert!(
         stderr.ends_with(
-            "\n  help: the data and the limits contradict each other before any noise is added\n  help: the demands add up to 30700.0 MW, shunts included, and the units in service generate 0.0 to 1530.0 MW\n"
+            "\n  help: the data and the limits contradict each other before any noise is added\n  help: the demands add up to 30700.0 MW, shunts included, and the units in service generate 0.0 to 1530.0 MW: 29170.0 MW are missing\n"
         ),
         "{stderr}"
     );
@@ -104,8 +104,15 @@ fn infeasible_demands_are_told_before_any_noise() {
     write(&place.join("d.csv"), "bus,demand\n2,0\n3,0\n4,1500\n");
     let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
     assert_eq!(code, 3, "{stderr}");
-    let told = "help: the demands add up to 1500.0 MW, shunts included, and the units in service generate 0.0 to 1530.0 MW: the limits of lines or angles are in the way\n";
+    let told = "help: the demands add up to 1500.0 MW, shunts included, and the units in service generate 0.0 to 1530.0 MW: the limits of lines or angles are in the way; bus 4 draws 1500.0 MW and generates at most 200.0 MW, and its lines (branches 2, 5, 6) carry 1092.0 MW together: 208.0 MW too little\n";
     assert!(stderr.ends_with(told), "{stderr}");
+    // Bus 2 has no unit, and two lines of 400 and 426 MW.
+    write(&place.join("d.csv"), "bus,demand\n2,1200\n3,0\n4,0\n");
+    let (code, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
+    assert_eq!(code, 3, "{stderr}");
+    let cut_off = "are in the way; bus 2 draws 1200.0 MW and generates at most 0.0 MW, and its lines (branches 1, 4) carry 826.0 MW together: 374.0 MW too little\n";
+    assert!(stderr.ends_with(cut_off), "{stderr}");
+    write(&place.join("d.csv"), "bus,demand\n2,0\n3,0\n4,1500\n");
     // A release tells its curator too, and nobody else.
     let (code, stdout, stderr) = ended(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");

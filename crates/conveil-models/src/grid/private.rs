@@ -275,9 +275,46 @@ fn shortage(opf: &Opf, theta: &[f64]) -> String {
         (None, _) => {
             let all: Vec<usize> = (0..demand.len()).collect();
             let all = Balance::of(network, &all, &demand);
-            format!("{all}: the limits of lines or angles are in the way")
+            let cut_off = cut_off(network, &demand);
+            format!("{all}: the limits of lines or angles are in the way{cut_off}")
         }
     }
+}
+
+/// The bus that its own lines leave shortest, if there is one: what it draws beyond its units is more than they carry.
+fn cut_off(network: &Network, demand: &[f64]) -> String {
+    let at = |bus: usize| {
+        let own = Balance::of(network, &[bus], demand);
+        let needed = match own.drawn > own.most {
+            true => own.drawn - own.most,
+            false => own.least - own.drawn,
+        };
+        let lines = network.branches().iter();
+        let lines = lines.filter(|line| line.from == bus || line.to == bus);
+        // A line without a limit carries anything.
+        let carried: Option<f64> = lines.clone().map(|line| line.rate_mw).sum();
+        let rows: Vec<String> = lines.map(|line| line.row.to_string()).collect();
+        Some((needed - carried?, own, carried?, rows, bus))
+    };
+    let each = (0..network.buses().len()).filter_map(at);
+    let worst = each.max_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((missing, own, carried, rows, bus)) = worst.filter(|worst| worst.0 > 0.0) else {
+        return String::new();
+    };
+    let (number, rows) = (network.buses()[bus].number, rows.join(", "));
+    let what = match own.drawn > own.most {
+        true => format!(
+            "draws {:.1} MW and generates at most {:.1} MW",
+            own.drawn, own.most
+        ),
+        false => format!(
+            "draws {:.1} MW and generates at least {:.1} MW",
+            own.drawn, own.least
+        ),
+    };
+    format!(
+        "; bus {number} {what}, and its lines (branches {rows}) carry {carried:.1} MW together: {missing:.1} MW too little"
+    )
 }
 
 /// What is drawn from some buses, and what their units can generate, in MW.
@@ -294,8 +331,9 @@ impl Balance {
         let units = units.filter(|unit| buses.binary_search(&unit.bus).is_ok());
         Balance {
             drawn: buses.iter().map(drawn).sum(),
-            least: units.clone().map(|unit| unit.pmin_mw).sum(),
-            most: units.map(|unit| unit.pmax_mw).sum(),
+            // The sum of nothing is −0.
+            least: units.clone().map(|unit| unit.pmin_mw).sum::<f64>() + 0.0,
+            most: units.map(|unit| unit.pmax_mw).sum::<f64>() + 0.0,
         }
     }
 
@@ -310,6 +348,11 @@ impl fmt::Display for Balance {
             f,
             "the demands add up to {:.1} MW, shunts included, and the units in service generate {:.1} to {:.1} MW",
             self.drawn, self.least, self.most
-        )
+        )?;
+        match (self.drawn - self.most, self.least - self.drawn) {
+            (missing, _) if missing > 0.0 => write!(f, ": {missing:.1} MW are missing"),
+            (_, surplus) if surplus > 0.0 => write!(f, ": {surplus:.1} MW are too many"),
+            _ => Ok(()),
+        }
     }
 }
