@@ -5,11 +5,11 @@ use crate::ask::{Ask, Bound, MapKind, Request, Strategy};
 use crate::chance::Kind;
 use crate::digits::{decimals, short};
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{Plan, ReleasedMap};
 use crate::program::DataMap;
 use crate::solve::Infeasibility;
 use serde::Serialize;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -158,9 +158,11 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         "the sampled method is not exactly monotone: the edge is one of the seed's".to_string()
     });
     let is_certified = stated.sensitivity.is_certificate();
+    let guess = Guess::new(plan.as_ref().ok(), theta);
     if declared.is_some() || is_certified {
         let fits = |e: f64| fits(map, ask.clone().with_epsilon(e), theta, mode);
-        let found = edge(epsilon, feasible, 1e-9..=1e9, true, &fits)?;
+        let at = |e: f64| guess.at(&ask.clone().with_epsilon(e), 1.0);
+        let found = guess.edge(epsilon, feasible, 1e-9..=1e9, true, &at, &fits)?;
         thresholds.push(found.threshold("ε", epsilon, true, &note));
     }
     let follows_alpha = is_certified || matches!(declared, Some(Bound::PerAlpha(_)));
@@ -168,7 +170,8 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
         && follows_alpha
     {
         let fits = |a: f64| fits(map, ask.clone().with_alpha(a), theta, mode);
-        let found = edge(alpha, feasible, 1e-12..=1e12, false, &fits)?;
+        let at = |a: f64| guess.at(&ask.clone().with_alpha(a), a / alpha);
+        let found = guess.edge(alpha, feasible, 1e-12..=1e12, false, &at, &fits)?;
         thresholds.push(found.threshold("α", alpha, false, &note));
     }
     // The scale is fixed while η moves, so that one thing changes at a time; a certificate's does not depend on η.
@@ -183,7 +186,9 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
     };
     let fits_eta = |eta: f64| fits(map, fixed.clone().with_eta(eta), theta, mode);
     let eta = ask.feasibility.eta;
-    let found = edge(eta, feasible, 1e-12..=0.499_999, true, &fits_eta)?;
+    let at = |eta: f64| guess.at(&fixed.clone().with_eta(eta), 1.0);
+    let range = 1e-12..=0.499_999;
+    let found = guess.edge(eta, feasible, range, true, &at, &fits_eta)?;
     thresholds.push(found.threshold("η", eta, true, &note));
     if !is_certified {
         let fits_scale = |factor: f64| {
@@ -227,6 +232,124 @@ pub(super) fn fits(map: &dyn DataMap, ask: Ask, theta: &[f64], mode: Mode) -> Re
         // At the very edge the lifted program has no interior, and the solver may stop short: not certified, not feasible.
         Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Tried::Unsolved),
         Err(other) => Err(other),
+    }
+}
+
+/// What one solve tells of another ask, under an envelope: there noise fits all data or none, and the sensitivity is the
+/// price times α up to the solver's part. A plan of that ask would prove much more, at ten times the cost.
+struct Guess<'p, 'm> {
+    plan: Option<&'p Plan<'m>>,
+    theta: &'p [f64],
+    /// The ends of boxes that all rows share, and whether a decision was found for them.
+    boxes: RefCell<Vec<(f64, f64, bool)>>,
+    /// Plans have agreed with guesses before.
+    agreed: Cell<bool>,
+}
+
+impl<'p, 'm> Guess<'p, 'm> {
+    fn new(plan: Option<&'p Plan<'m>>, theta: &'p [f64]) -> Self {
+        let enveloped = plan.filter(|plan| plan.released().plain().is_some());
+        Guess {
+            plan: enveloped,
+            theta,
+            boxes: RefCell::default(),
+            agreed: Cell::default(),
+        }
+    }
+
+    /// What fits a box fits every box inside it, and what does not fit it fits none around it.
+    fn known(&self, lower: f64, upper: f64) -> Option<bool> {
+        let boxes = self.boxes.borrow();
+        let is_known = |&&(low, high, fits): &&(f64, f64, bool)| match fits {
+            true => low <= lower && upper <= high,
+            false => lower <= low && high <= upper,
+        };
+        boxes.iter().find(is_known).map(|found| found.2)
+    }
+
+    /// Whether this noise fits, by what is known of other boxes or by a solve.
+    fn tried(&self, released: &ReleasedMap<'_>) -> Result<Option<bool>> {
+        let design = released.design();
+        let shared = (design.splits() == 1 && design.one_box_for_all())
+            .then(|| design.sole_box(0))
+            .flatten();
+        let Some(set) = shared else {
+            return released.seems_to_fit(self.theta);
+        };
+        if let Some(known) = self.known(set.lower, set.upper) {
+            return Ok(Some(known));
+        }
+        let found = released.seems_to_fit(self.theta)?;
+        if let Some(fits) = found {
+            let mut boxes = self.boxes.borrow_mut();
+            boxes.push((set.lower, set.upper, fits));
+        }
+        Ok(found)
+    }
+
+    /// None where nothing can be said without a plan.
+    fn at(&self, ask: &Ask, factor: f64) -> Result<Option<Tried>> {
+        let Some(plan) = self.plan else {
+            return Ok(None);
+        };
+        let noise = || {
+            let privacy = ask.stated()?.privacy;
+            privacy.validate()?;
+            ask.feasibility.validate()?;
+            let sensitivity = factor * plan.guarantee().sensitivity();
+            privacy.lattice_law(sensitivity, plan.released().shape().noises(), ask.lattice)
+        };
+        let tried = || self.tried(&plan.released().under(ask, noise()?)?);
+        match tried() {
+            Ok(Some(true)) => Ok(Some(Tried::Yes)),
+            Ok(Some(false)) => Ok(Some(Tried::No)),
+            Ok(None) => Ok(Some(Tried::Unsolved)),
+            Err(Error::Refused { .. } | Error::Input(_)) => Ok(Some(Tried::Outside)),
+            Err(Error::Inaccurate { .. } | Error::Numerical(_)) => Ok(Some(Tried::Unsolved)),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+impl Guess<'_, '_> {
+    /// [`edge`] by guesses, where plans agree with them on both sides of what was found; by plans alone where they do not. Once
+    /// they agreed, the guesses of other quantities are taken as they are: they ask about the same boxes.
+    fn edge(
+        &self,
+        now: f64,
+        feasible_now: bool,
+        range: RangeInclusive<f64>,
+        feasible_above: bool,
+        at: &dyn Fn(f64) -> Result<Option<Tried>>,
+        fits: &dyn Fn(f64) -> Result<Tried>,
+    ) -> Result<Edge> {
+        let tried: RefCell<Vec<(f64, Tried)>> = RefCell::default();
+        let guessed = |value: f64| {
+            let found = at(value)?.unwrap_or(Tried::Unsolved);
+            tried.borrow_mut().push((value, found));
+            Ok(found)
+        };
+        if self.plan.is_some() {
+            let found = edge(now, feasible_now, range.clone(), feasible_above, &guessed)?;
+            let tried = tried.into_inner();
+            let distance = |value: f64| found.last.map_or(0.0, |last| (value / last).ln().abs());
+            // The last feasible value, and the nearest one that is not.
+            let nearest = |is_feasible: bool| {
+                let of_kind = (tried.iter()).filter(|t| (t.1 == Tried::Yes) == is_feasible);
+                of_kind.min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)))
+            };
+            let mut agree = true;
+            if !self.agreed.get() {
+                for (value, guessed) in [nearest(true), nearest(false)].into_iter().flatten() {
+                    agree = agree && fits(*value)? == *guessed;
+                }
+            }
+            self.agreed.set(agree);
+            if agree {
+                return Ok(found);
+            }
+        }
+        edge(now, feasible_now, range, feasible_above, fits)
     }
 }
 

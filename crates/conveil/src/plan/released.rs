@@ -286,6 +286,26 @@ impl<'m> ReleasedMap<'m> {
         }
     }
 
+    /// The same map, query and rule under another law or another η, with nothing to prove.
+    pub(crate) fn under(&self, ask: &Ask, noise: LatticeLaw) -> Result<Self> {
+        ReleasedMap::new(self.map.clone(), self.posed.clone(), ask, noise)
+    }
+
+    /// Whether the noise fits at θ, by one solve for each split. None where a solve does not tell.
+    pub(crate) fn seems_to_fit(&self, theta: &[f64]) -> Result<Option<bool>> {
+        let program = self.map.at(theta)?;
+        let mut is_told = true;
+        for &split in &self.splits {
+            let lifted = self.lifted(&program, split)?;
+            match self.solve_lifted(&lifted, split) {
+                Outcome::Optimal(_) => return Ok(Some(true)),
+                Outcome::Infeasible(_) => {}
+                _ => is_told = false,
+            }
+        }
+        Ok(is_told.then_some(false))
+    }
+
     /// The best of the public splits.
     fn best_split(&self, program: &Program) -> Result<Decided> {
         let mut best: Option<Decided> = None;
