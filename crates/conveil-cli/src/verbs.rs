@@ -35,9 +35,9 @@ pub(crate) fn check(checked: &Checked, terminal: &Terminal) -> Result<(), Failur
     let bench = opened(&checked.common)?;
     let check = bench.check(terminal)?;
     terminal.show(&check)?;
-    match checked.strict {
-        true => bench.refuse_poor(check.outlook.as_ref()),
-        false => Ok(()),
+    match (checked.strict, &check.outlook) {
+        (true, Some(outlook)) => bench.refuse_poor(outlook),
+        _ => Ok(()),
     }
 }
 

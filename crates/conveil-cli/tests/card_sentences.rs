@@ -15,7 +15,9 @@ const LONG: usize = 25;
 /// names in backticks, numbers, terms of a sum.
 fn sentences(card: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for line in card.lines() {
+    // Names that the curator gave, one after the other.
+    let is_a_list = |line: &&str| line.trim_start().starts_with("private numbers:");
+    for line in card.lines().filter(|line| !is_a_list(line)) {
         let mut sentence = String::new();
         let mut rest = line;
         while let Some(character) = rest.chars().next() {

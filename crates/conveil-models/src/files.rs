@@ -116,7 +116,12 @@ impl Files {
             Place::Folder(folder) => folder.join(name).canonicalize().ok(),
             Place::Memory(_) => None,
         };
-        one == other || on_disk(one).is_some_and(|path| on_disk(other) == Some(path))
+        let (first, second) = (on_disk(one), on_disk(other));
+        let is_one_file = match (&first, &second) {
+            (Some(first), Some(second)) => first == second || is_one_inode(first, second),
+            _ => false,
+        };
+        one == other || is_one_file
     }
 
     /// The directory that paths in the spec are relative to; that of the process where the files are in memory.
@@ -321,4 +326,17 @@ pub fn text_of(path: &Path, limit: u64) -> Result<String, String> {
         return Err(EMPTY.into());
     }
     Ok(text)
+}
+
+/// Whether two paths are links to one file.
+#[cfg(unix)]
+fn is_one_inode(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |path: &Path| path.metadata().ok().map(|data| (data.dev(), data.ino()));
+    place(one).is_some_and(|found| place(other) == Some(found))
+}
+
+#[cfg(not(unix))]
+fn is_one_inode(_one: &Path, _other: &Path) -> bool {
+    false
 }

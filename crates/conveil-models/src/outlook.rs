@@ -11,6 +11,9 @@ pub struct Outlook {
     pub measure: String,
     /// The error of the setting that was chosen.
     pub chosen: f64,
+    /// The error without noise, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_noise: Option<f64>,
     /// Other settings at equal privacy.
     pub others: Vec<Alternative>,
     /// What needs no release: a constant, the larger class, a public number.
@@ -24,6 +27,28 @@ pub struct Alternative {
     pub name: String,
     /// Its error.
     pub error: f64,
+    /// How many times better it must be to be worth a word.
+    #[serde(skip)]
+    pub worth: f64,
+}
+
+/// Another strategy is worth a word where the error is so many times smaller.
+const WORTH: f64 = 1.2;
+
+impl Alternative {
+    /// An alternative that is worth a word where it is 1.2 times better.
+    pub fn new(name: impl Into<String>, error: f64) -> Self {
+        Alternative {
+            name: name.into(),
+            error,
+            worth: WORTH,
+        }
+    }
+
+    /// The same, worth a word only where it is so many times better: one of many that were tried is the best by luck too.
+    pub fn worth(self, worth: f64) -> Self {
+        Alternative { worth, ..self }
+    }
 }
 
 /// Losses of a strategy and of those that promise as much.
@@ -58,10 +83,8 @@ pub fn by_strategy(compared: &Comparison, chosen: Strategy) -> Option<ByStrategy
     let others = Strategy::ALL.iter().filter(|other| **other != chosen);
     let others = others.filter_map(|&other| {
         let row = row_of(other).filter(|row| infeasible(row) <= infeasible(of_chosen))?;
-        Some(Alternative {
-            name: format!("strategy = \"{}\"", other.key()),
-            error: loss(row)?,
-        })
+        let name = format!("strategy = \"{}\"", other.key());
+        Some(Alternative::new(name, loss(row)?))
     });
     Some(ByStrategy {
         chosen: loss(of_chosen)?,

@@ -84,7 +84,7 @@ pub(crate) enum Standing<'r> {
 /// The public account of one release.
 ///
 /// # Guarantee
-/// Everything but the answer is a function of the plan, the ledger's charges, the version and, of a series, the row's label,
+/// Everything but the answer, and the noisy numbers behind it, is a function of the plan, the ledger's charges, the version and, of a series, the row's label,
 /// which whoever labels the rows makes public: for two datasets with the same labels the cards differ in the answer alone. No time, duration, status, file name or count of tries is on it, and numbers are printed in
 /// their shortest exact form. Anything that is not private says NOT PRIVATE. (M7.) Test:
 /// `cards_of_adjacent_datasets_differ_in_the_answer_alone`.
@@ -315,7 +315,9 @@ fn private_numbers(scope: &Scope) -> String {
     let unit = own
         .unit()
         .map_or(String::new(), |unit| format!(" in {unit}"));
-    format!("{}{unit}, called {}", own.numbers(), own.called())
+    // The hash of a long list is of the names, which are public.
+    let called = own.called().replace("(sha256 ", "(sha256 of the names ");
+    format!("{}{unit}, called {called}", own.numbers())
 }
 
 impl Card {
@@ -347,6 +349,7 @@ impl fmt::Display for Card {
                 for Named { name, value } in &self.answer {
                     writeln!(f, "  {name} = {value}")?;
                 }
+                writeln!(f, "  error bars are those of the noisy numbers behind it")?;
                 let before = match self.strategy {
                     Strategy::LinearTerm => "the noisy minimum without the constraints",
                     _ => "before it was projected onto the constraints",

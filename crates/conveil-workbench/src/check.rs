@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::mapping::{self, Enters};
 use crate::objective::Restating;
-use crate::outlook::Outlook;
+use crate::outlook::Prospect;
 use crate::workbench::Workbench;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
@@ -72,9 +72,9 @@ pub struct Check {
     pub fit: Fit,
     /// How the declared decisions carry the noise, on nominal data.
     pub movement: Movement,
-    /// What to expect of a release on public data, where there are any and the program is small.
+    /// What to expect of a release on public data, or why nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outlook: Option<Outlook>,
+    pub outlook: Option<Prospect>,
     /// What a careful reader should know.
     pub warnings: Vec<String>,
     /// What a search found beside the guarantee.
@@ -406,8 +406,10 @@ impl fmt::Display for Check {
         writeln!(f, "fit: {}", self.fit)?;
         writeln!(f, "movement: {}", self.movement)?;
         if let Some(outlook) = &self.outlook {
-            writeln!(f, "outlook: {outlook}")?;
-            for poor in &outlook.poor {
+            if !outlook.is_odd() {
+                writeln!(f, "outlook: {outlook}")?;
+            }
+            for poor in outlook.poor() {
                 writeln!(f, "warning: {poor}")?;
             }
         }

@@ -95,7 +95,7 @@ pub use failure::{Cause, Failure, Kind};
 pub use inspect::{Inspection, Value};
 pub use mapping::Enters;
 pub use observer::{Observer, Silent, Stage};
-pub use outlook::Outlook;
+pub use outlook::{Outlook, Prospect};
 pub use recipient::{Answer, Delivery, Recipient, Row, Spent};
 pub use release::{Account, Releasing, Unreleased};
 pub use report::Report;

@@ -37,34 +37,110 @@ const CHEAP: usize = 20_000;
 const DRAWS: usize = 200;
 const SEED: u64 = 1;
 
-/// Another setting is worth a word where the error is so many times smaller.
-const BETTER: f64 = 1.2;
-
 /// An error below this share of what is fitted or paid is nothing to complain of.
 const NEGLIGIBLE: f64 = 1e-3;
 
+/// What public data tell of a release, or why they tell nothing.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Prospect {
+    /// They were tried.
+    Found(Box<Outlook>),
+    /// They were not, or have no answer.
+    None {
+        /// Why.
+        none: String,
+        /// Whether that is a reason to worry: public data that were stated have no answer.
+        #[serde(skip)]
+        is_odd: bool,
+    },
+}
+
+impl Prospect {
+    fn none(why: impl Into<String>) -> Self {
+        Prospect::None {
+            none: why.into(),
+            is_odd: false,
+        }
+    }
+
+    /// What was found.
+    pub fn outlook(&self) -> Option<&Outlook> {
+        match self {
+            Prospect::Found(outlook) => Some(outlook),
+            Prospect::None { .. } => None,
+        }
+    }
+
+    /// Whether public data that were stated have no answer.
+    pub fn is_odd(&self) -> bool {
+        matches!(self, Prospect::None { is_odd: true, .. })
+    }
+
+    /// What is poor, in public words.
+    pub fn poor(&self) -> Vec<String> {
+        match self {
+            Prospect::Found(outlook) => outlook.poor.clone(),
+            Prospect::None { none, is_odd: true } => vec![none.clone()],
+            Prospect::None { .. } => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Prospect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Prospect::Found(outlook) => outlook.fmt(f),
+            Prospect::None { none, .. } => write!(f, "none: {none}"),
+        }
+    }
+}
+
 impl Workbench {
-    /// What to expect of a release on the spec's public twin, or at its nominal values; none where there are no public data,
-    /// where the program is too large to try unasked, or where the public data have no answer. Nothing private is read.
+    /// What to expect of a release on the spec's twin, or at its nominal values, or why nothing is known. Nothing private is
+    /// read. A twin that is the private file itself is refused.
     ///
     /// # Guarantee
     /// It is a function of the spec and its public files. Test: `the_outlook_is_the_same_whatever_the_private_data`.
-    pub fn outlook(&self, observer: &dyn Observer) -> Result<Option<Outlook>, Failure> {
-        if !self.is_cheap() {
-            return Ok(None);
-        }
+    pub fn outlook(&self, observer: &dyn Observer) -> Result<Prospect, Failure> {
         let about = match &self.inputs.spec.private.twin {
             Some(_) => About::Twin,
             None => About::Nominal,
         };
-        let Ok(public) = self.at(about) else {
-            return Ok(None);
+        self.refuse_private_twin()?;
+        if !self.is_cheap() {
+            return Ok(Prospect::none(format!(
+                "more than {CHEAP} non-zeros, variables, rows or places of private numbers; `compare --at` tries them",
+            )));
+        }
+        let public = match self.at(about) {
+            Ok(public) => public,
+            Err(_) if about == About::Nominal => {
+                return Ok(Prospect::none(
+                    "there are no public data to try: nominal values or a `twin`",
+                ));
+            }
+            Err(failure) => return Ok(self.odd(about, &failure)),
         };
         match public.measured_outlook(observer) {
-            Ok(outlook) => Ok(outlook),
+            Ok(Some(outlook)) => Ok(Prospect::Found(Box::new(outlook))),
+            Ok(None) => Ok(Prospect::none(
+                "no decision goes with the answer, and nothing measures it",
+            )),
             Err(failure) if failure.kind() == Kind::Interrupted => Err(failure),
-            // What fails on public data is said by the verbs that were asked for them.
-            Err(_) => Ok(None),
+            Err(failure) => Ok(self.odd(about, &failure)),
+        }
+    }
+
+    /// Public data that have no answer.
+    fn odd(&self, about: About, failure: &Failure) -> Prospect {
+        let said = failure.to_string();
+        let first = said.lines().next().unwrap_or_default();
+        let name = format!("{}: ", self.name());
+        let why = first.strip_prefix(&name).unwrap_or(first);
+        Prospect::None {
+            none: format!("there is no answer on {} {why}", with_colon(data(about))),
+            is_odd: true,
         }
     }
 
@@ -106,7 +182,9 @@ impl Workbench {
             if let Some(restating) = Restating::of(self) {
                 restating.comparison(&mut compared);
             }
-            return Ok(rows.and_then(|rows| self.of_a_cost(&plan, rows, compared.optimum, nominal)));
+            let corrected = compared.correction_distance.is_some();
+            let of = |rows| self.of_a_cost(&plan, rows, compared.optimum, nominal, corrected);
+            return Ok(rows.and_then(of));
         }
         Ok(rows.map(|rows| {
             let share = |loss: f64| loss / compared.optimum.abs().max(f64::MIN_POSITIVE);
@@ -117,12 +195,13 @@ impl Workbench {
             });
             let expect = format!(
                 "on {} the expected loss is about {}% of the optimum",
-                self.about.data(),
+                data(self.about),
                 digits(100.0 * chosen)
             );
             let measured = Measured {
                 measure: "the expected loss as a share of the optimum".into(),
                 chosen,
+                without_noise: None,
                 others: others.collect(),
                 trivial: None,
             };
@@ -150,32 +229,47 @@ impl Workbench {
         rows: ByStrategy,
         optimum: f64,
         nominal: Option<f64>,
+        corrected: bool,
     ) -> Option<Outlook> {
         let factor = plan.released().query().value_factor()?;
         let noise = plan.law().std_dev() * plan.released().shape().row(0)[0].abs() / factor;
         let loss = rows.exact.unwrap_or(rows.chosen);
         let error = loss.hypot(noise);
-        let data = self.about.data();
+        let data = data(self.about);
         let bar = plan.guarantee().uncertainty().bar(0).unwrap_or_default();
-        let percent = match optimum.abs() > f64::MIN_POSITIVE {
-            true => format!(" ({}% of it)", digits((100.0 * loss / optimum).abs())),
+        let percent = match optimum.abs() > NEGLIGIBLE * loss.abs() {
+            true => format!(
+                " ({}% of the optimum)",
+                digits((100.0 * loss / optimum).abs())
+            ),
             false => String::new(),
         };
+        let is_capped = loss < -NEGLIGIBLE * optimum.abs();
+        let worse = match is_capped {
+            false => "worse than the optimum",
+            true => "better than any decision can be",
+        };
         let expect = format!(
-            "on {data} the released cost is about {} worse than the optimum{percent}, {bar} (95%)",
-            digits(loss.max(0.0))
+            "on {data} the released cost is about {} {worse}{percent}, {bar} (95%)",
+            digits(loss.abs())
         );
         let measured = Measured {
             measure: "the error of the released cost".into(),
             chosen: error,
+            without_noise: None,
             // Other strategies promise another thing of the same number, or nothing.
             others: Vec::new(),
-            trivial: nominal.map(|nominal| Alternative {
-                name: "the cost at the nominal values, which is public".into(),
-                error: (optimum - nominal).abs(),
+            trivial: nominal.map(|nominal| {
+                let name = "the cost at the nominal values, which is public";
+                Alternative::new(name, (optimum - nominal).abs())
             }),
         };
         let mut outlook = Outlook::new(self.about, measured).expecting(expect);
+        if corrected || is_capped {
+            outlook.poor.push(format!(
+                "on {data} the price is below what the data, or the room for the noise, cost: the price caps the released cost, and the decision is made for other data; a price is for one unit of a private number, and should be above what one more unit can cost"
+            ));
+        }
         if error >= optimum.abs() {
             outlook.poor.push(format!(
                 "on {data} the error of the released cost would be {}, and the cost itself is {}: the release would tell next to nothing",
@@ -186,16 +280,34 @@ impl Workbench {
         Some(outlook)
     }
 
-    /// Refuses what would be poor, where the caller wants no such release.
-    pub fn refuse_poor(&self, outlook: Option<&Outlook>) -> Result<(), Failure> {
-        let Some(poor) = outlook.and_then(|outlook| outlook.poor.first()) else {
-            return Ok(());
+    /// Refuses what would be poor, and what nothing public can judge, where the caller wants no such release.
+    pub fn refuse_poor(&self, prospect: &Prospect) -> Result<(), Failure> {
+        let why = match (prospect, prospect.poor().first()) {
+            (_, Some(poor)) => poor.clone(),
+            (Prospect::None { none, .. }, None) => {
+                format!("nothing public tells how good it is: {none}")
+            }
+            (Prospect::Found(_), None) => return Ok(()),
         };
-        let message = format!("{}: refused by --strict: {poor}", self.name());
+        let message = format!("{}: refused by --strict: {why}", self.name());
         let failure = Failure::new(Kind::NotWithThisNoise, message);
         Err(failure.with_help(Some(
-            "change the setting that it names; or leave out --strict; nothing was charged".into(),
+            "another setting, a larger ε or more data; or leave out --strict; nothing was charged"
+                .into(),
         )))
+    }
+}
+
+/// The same before a reason.
+fn with_colon(data: &str) -> String {
+    format!("{}:", data.trim_end_matches(','))
+}
+
+/// Public data in words, a twin as what it is stated to be.
+fn data(about: About) -> &'static str {
+    match about {
+        About::Twin => "the twin, stated to be public,",
+        other => other.data(),
     }
 }
 
@@ -205,37 +317,40 @@ impl Outlook {
         let Measured {
             measure,
             chosen,
+            without_noise,
             others,
             trivial,
         } = &measured;
+        let data = data(at);
+        let without = without_noise.map_or(String::new(), |error| {
+            format!(", {} without noise", digits(error))
+        });
         if let Some(trivial) = trivial
             && *chosen >= trivial.error
         {
             poor.push(format!(
-                "on {} {measure} would be {}; for {} it is {}, so that the release would be worth less than that",
-                at.data(),
+                "on {data} {measure} would be {}{without}; for {} it is {}, so that the release would be worth less than that",
                 digits(*chosen),
                 trivial.name,
                 digits(trivial.error)
             ));
         }
-        let best = others.iter().min_by(|a, b| a.error.total_cmp(&b.error));
+        let ratio = |other: &Alternative| chosen / (other.error * other.worth);
+        let best = others.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
         let scale = trivial.as_ref().map_or(1.0, |trivial| trivial.error);
         if let Some(best) = best
-            && *chosen > BETTER * best.error
+            && ratio(best) > 1.0
             && chosen - best.error > NEGLIGIBLE * scale
         {
             poor.push(format!(
-                "on {} {measure} would be {}; with {} it would be {}, {:.1} times better at equal privacy",
-                at.data(),
+                "on {data} {measure} would be {}; with {} it would be {}, {:.1} times better at equal privacy",
                 digits(*chosen),
                 best.name,
                 digits(best.error),
                 chosen / best.error
             ));
         }
-        let data = at.data();
-        let mut expect = format!("on {data} {measure} is about {}", digits(*chosen));
+        let mut expect = format!("on {data} {measure} is about {}{without}", digits(*chosen));
         if let Some(trivial) = trivial {
             expect += &format!(" ({}: {})", trivial.name, digits(trivial.error));
         }

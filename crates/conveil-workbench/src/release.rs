@@ -282,12 +282,17 @@ impl Road<'_> {
         bench.refuse_row_of_series(self.releasing.row)?;
         let book = Book::open(self.releasing, &bench.inputs, &cancel)?;
         let plan = bench.planned(observer)?;
-        let outlook = bench.outlook(observer)?;
-        for poor in outlook.iter().flat_map(|outlook| &outlook.poor) {
-            observer.warning(poor);
+        let outlook = bench
+            .outlook(observer)
+            .map_err(|failure| match failure.kind() {
+                Kind::Interrupted => Failure::interrupted(),
+                _ => failure,
+            })?;
+        for poor in outlook.poor() {
+            observer.warning(&poor);
         }
         if self.releasing.strict {
-            bench.refuse_poor(outlook.as_ref())?;
+            bench.refuse_poor(&outlook)?;
         }
         let series = Series::open(self)?;
         Ok(Before { book, plan, series })

@@ -168,17 +168,8 @@ impl Workbench {
                 )));
             }
         };
-        if let StandIn::Twin(twin) = data {
-            let is_private = |file: &&conveil_text::Located<String>| {
-                self.inputs.files.is_same(&file.value, &twin.value)
-            };
-            if spec.model.private_files().iter().any(is_private) {
-                let message = "the `twin` is the private file itself, and a twin is public";
-                let error = twin.error(self.name(), message);
-                let help =
-                    "a public file of the same form, such as an older or a synthetic dataset";
-                return Err(error.with_help(help).into());
-            }
+        if let StandIn::Twin(_) = data {
+            self.refuse_private_twin()?;
         }
         let stated = spec.model.with_public(spec, data);
         let stated = stated.map_err(|Missing { what, help }| {
@@ -189,6 +180,24 @@ impl Workbench {
         inputs.files = inputs.files.without_private();
         let bench = Self::of(inputs)?;
         Ok(Workbench { about, ..bench })
+    }
+
+    /// A private file as its own twin would be explored as if it were public.
+    pub(crate) fn refuse_private_twin(&self) -> Result<(), Failure> {
+        let spec = &self.inputs.spec;
+        let Some(twin) = &spec.private.twin else {
+            return Ok(());
+        };
+        let is_private = |file: &&conveil_text::Located<String>| {
+            self.inputs.files.is_same(&file.value, &twin.value)
+        };
+        if !spec.model.private_files().iter().any(is_private) {
+            return Ok(());
+        }
+        let message = "the `twin` is the private file itself, and a twin is public";
+        let error = twin.error(self.name(), message);
+        let help = "a public file of the same form, such as an older or a synthetic dataset";
+        Err(error.with_help(help).into())
     }
 
     /// How messages call the spec.
@@ -284,7 +293,7 @@ impl Workbench {
         self.refuse_part()?;
         let plan = self.plan(observer)?;
         let mut check = Check::new(self, &plan);
-        check.outlook = self.outlook(observer)?;
+        check.outlook = Some(self.outlook(observer)?);
         let searched = audit::beside_sampled(&plan, self, observer)?;
         check.notes.extend(searched);
         check.notes.extend(self.model.notes());

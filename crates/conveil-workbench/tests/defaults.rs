@@ -137,11 +137,11 @@ fn a_better_strategy_is_announced_before_the_charge_and_strict_refuses() {
     let bench = line(&program, &twin, &responses(-1.5, 1.0));
     let check = bench.check(&Silent).unwrap();
     let outlook = check.outlook.as_ref().unwrap();
-    let [.., poor] = &outlook.poor[..] else {
+    let [.., poor] = &outlook.poor()[..] else {
         panic!("{check}");
     };
     assert!(
-        poor.starts_with("on the public twin the root mean square"),
+        poor.starts_with("on the twin, stated to be public, the root mean square"),
         "{poor}"
     );
     assert!(
@@ -158,7 +158,7 @@ fn a_better_strategy_is_announced_before_the_charge_and_strict_refuses() {
     let twin = responses(2.0, 0.0);
     let check = line(LINE, &twin, &twin).check(&Silent).unwrap();
     let outlook = check.outlook.unwrap();
-    assert_eq!(outlook.poor, Vec::<String>::new(), "{outlook:?}");
+    assert_eq!(outlook.poor(), Vec::<String>::new(), "{outlook:?}");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn an_answer_that_is_worth_less_than_a_constant_is_announced() {
     let tiny = LINE.replace("epsilon = 1.0", "epsilon = 0.002");
     let twin = responses(2.0, 0.0);
     let check = line(&tiny, &twin, &twin).check(&Silent).unwrap();
-    let poor = &check.outlook.unwrap().poor[0];
+    let poor = &check.outlook.unwrap().poor()[0];
     assert!(poor.contains("for a constant it is"), "{poor}");
     assert!(poor.contains("worth less than that"), "{poor}");
 }
@@ -185,11 +185,7 @@ fn the_outlook_is_the_same_whatever_the_private_data() {
     };
     let all_clipped = "y\n".to_string() + &"99\n".repeat(400);
     let first = of(&twin);
-    assert!(
-        first.0.contains("outlook: on the public twin"),
-        "{}",
-        first.0
-    );
+    assert!(first.0.contains("outlook: on the twin"), "{}", first.0);
     for private in [responses(-3.0, 2.0), all_clipped] {
         assert_eq!(of(&private), first);
     }
@@ -245,12 +241,12 @@ fn private_constraints_need_room_for_the_noise_and_a_cost_says_what_to_expect() 
     // 3·ln(100) above the optimum: the room that a box of 99% leaves below.
     let outlook = check.outlook.unwrap();
     let expected = "on the public nominal values the released cost is about 13.8";
-    assert!(outlook.expect.starts_with(expected), "{outlook}");
+    assert!(outlook.to_string().starts_with(expected), "{outlook}");
     assert!(
-        outlook.expect.contains("worse than the optimum (46"),
+        outlook.to_string().contains("worse than the optimum (46"),
         "{outlook}"
     );
-    assert!(outlook.poor.is_empty(), "{outlook:?}");
+    assert!(outlook.poor().is_empty(), "{outlook:?}");
     let refused = dispatch(DISPATCH.split("[feasibility]").next().unwrap()).unwrap_err();
     assert!(
         refused.contains("strategy `auto` takes program perturbation here, which needs `eta`: the constraints are private"),
@@ -264,9 +260,89 @@ fn private_constraints_need_room_for_the_noise_and_a_cost_says_what_to_expect() 
         .unwrap()
         .outlook
         .unwrap()
-        .poor;
+        .poor();
     assert!(
-        poor[0].contains("the release would tell next to nothing"),
+        poor.iter()
+            .any(|poor| poor.contains("the release would tell next to nothing")),
         "{poor:?}"
+    );
+}
+
+#[test]
+fn a_price_below_what_the_data_cost_is_announced() {
+    for strategy in ["program", "output"] {
+        let section = format!("[feasibility]\nstrategy = \"{strategy}\"");
+        let cheap = DISPATCH
+            .replace("price = 3.0", "price = 0.5")
+            .replace("[feasibility]", &section);
+        let outlook = dispatch(&cheap)
+            .unwrap()
+            .check(&Silent)
+            .unwrap()
+            .outlook
+            .unwrap();
+        let poor = outlook.poor();
+        assert!(
+            poor[0].contains("the price is below what the data, or the room for the noise, cost"),
+            "{strategy}: {poor:?}"
+        );
+        let dear = cheap.replace("price = 0.5", "price = 3.0");
+        let outlook = dispatch(&dear)
+            .unwrap()
+            .check(&Silent)
+            .unwrap()
+            .outlook
+            .unwrap();
+        assert!(outlook.poor().is_empty(), "{strategy}: {outlook}");
+    }
+}
+
+#[test]
+fn a_twin_that_is_no_dataset_is_said_and_strict_does_not_pass_without_one() {
+    let twin = responses(2.0, 0.0);
+    let broken = line(LINE, "nothing\n", &twin);
+    let check = broken.check(&Silent).unwrap().to_string();
+    assert!(
+        check.contains("warning: there is no answer on the twin, stated to be public: "),
+        "{check}"
+    );
+    assert_eq!(
+        released(&broken, true).unwrap_err().0,
+        Kind::NotWithThisNoise
+    );
+    let without = LINE.replace("twin = \"twin.csv\"\n", "");
+    let (kind, refused) = released(&line(&without, &twin, &twin), true).unwrap_err();
+    assert_eq!(kind, Kind::NotWithThisNoise);
+    assert!(
+        refused.contains("nothing public tells how good it is"),
+        "{refused}"
+    );
+    assert!(released(&line(&without, &twin, &twin), false).is_ok());
+}
+
+/// The residuals are compared with a constant's, without the penalty of a ridge.
+#[test]
+fn a_ridge_is_no_residual() {
+    let twin = responses(2.0, 0.0);
+    let ridge = LINE.replace("response = \"y\"", "response = \"y\"\nridge = 30.0");
+    let outlook = line(&ridge, &twin, &twin)
+        .check(&Silent)
+        .unwrap()
+        .outlook
+        .unwrap();
+    let json = serde_json::to_value(&outlook).unwrap();
+    let report = line(&ridge, &twin, &twin)
+        .at(About::Twin)
+        .unwrap()
+        .solve(None, &Silent)
+        .unwrap();
+    let report = serde_json::to_value(&report).unwrap();
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let without = number(&report["rmse"]["without_noise"]);
+    assert!((number(&json["without_noise"]) - without).abs() < 1e-9 * without);
+    let under = number(&report["rmse"]["under_noise"]);
+    assert!(
+        (number(&json["chosen"]) / under - 1.0).abs() < 0.1,
+        "{json} {under}"
     );
 }

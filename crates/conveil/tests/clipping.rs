@@ -405,7 +405,7 @@ fn the_sentence_about_pairs_is_true_for_every_adjacency() {
         let plan = Plan::new(&map, ask).unwrap();
         let text = plan.guarantee().basis().statement().to_string();
         assert!(
-            text.contains(&format!("is drawn uniformly, {sentence};")),
+            text.contains(&format!("is drawn uniformly; {sentence};")),
             "{text}"
         );
         let pairs = Pairs::new(universe.clone(), adjacency, 9);

@@ -5,7 +5,7 @@ use conveil::ask::{Privacy, Strategy};
 use conveil::curator::{self, About};
 use conveil::plan::Plan;
 use conveil::program::DataMap;
-use conveil::solve::Batch;
+use conveil::solve::{Batch, solve_checked};
 
 use super::public::RegressionModel;
 use super::{Regression, RootMeanSquares};
@@ -94,20 +94,29 @@ impl Datasets for Responses<'_> {
         }
     }
 
-    /// Root mean squares of the residuals, the penalty of a ridge among them; the trivial answer is a constant.
+    /// Root mean squares of the residuals; the trivial answer is a constant.
     fn outlook(&self, case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
         let model = &self.of.regression;
         let batch = Batch::new();
         let (draws, seed) = (case.draws as u64, case.seed);
-        let compared = match curator::compare(case.plan, case.theta, draws, seed, &batch) {
-            Ok(compared) => compared,
+        let responses = model.clipped(case.theta).ok()?;
+        let square = model.mean_square_of(&responses).ok()?;
+        let plain = model.at(case.theta).and_then(|program| {
+            let settings = case.plan.released().settings();
+            solve_checked(&program, settings)
+        });
+        let compared = plain.and_then(|plain| {
+            let (plan, theta) = (case.plan, case.theta);
+            let compared = curator::compare_by(Some(&square), plan, theta, draws, seed, &batch)?;
+            Ok((square(&plain.x), compared))
+        });
+        let (least, compared) = match compared {
+            Ok(found) => found,
             Err(error) => return Some(Err(Failure::engine(&self.of.spec_name, error))),
         };
         let rows = by_strategy(&compared, case.plan.guarantee().strategy())?;
-        // The objective is half of the sum of squares.
         let records = model.records() as f64;
-        let root = |loss: f64| (2.0 * (compared.optimum + loss).max(0.0) / records).sqrt();
-        let responses = model.clipped(case.theta).ok()?;
+        let root = |loss: f64| (least + loss).max(0.0).sqrt();
         let mean = responses.iter().sum::<f64>() / records;
         let squares: f64 = responses.iter().map(|y| (y - mean).powi(2)).sum();
         let others = rows.others.into_iter().map(|other| Alternative {
@@ -115,13 +124,11 @@ impl Datasets for Responses<'_> {
             ..other
         });
         Some(Ok(Outlook {
+            without_noise: Some(least.sqrt()),
             measure: "the root mean square of the residuals".into(),
             chosen: root(rows.chosen),
             others: others.collect(),
-            trivial: Some(Alternative {
-                name: "a constant".into(),
-                error: (squares / records).sqrt(),
-            }),
+            trivial: Some(Alternative::new("a constant", (squares / records).sqrt())),
         }))
     }
 

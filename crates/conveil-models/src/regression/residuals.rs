@@ -90,6 +90,18 @@ impl Regression {
             .collect()
     }
 
+    /// The mean square of the residuals of these responses, as a function of a decision on all columns.
+    pub(super) fn mean_square_of<'r>(
+        &'r self,
+        responses: &'r [f64],
+    ) -> Result<impl Fn(&[f64]) -> f64 + Sync + 'r> {
+        let columns = self.columns()?;
+        Ok(move |x: &[f64]| {
+            let weights: Vec<f64> = columns.iter().map(|&j| x[j]).collect();
+            self.mean_square(&weights, responses)
+        })
+    }
+
     /// (1/N)‖y − Φw‖².
     fn mean_square(&self, weights: &[f64], responses: &[f64]) -> f64 {
         let squares = self.design.iter().zip(responses).map(|(row, y)| {

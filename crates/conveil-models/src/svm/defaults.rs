@@ -28,7 +28,7 @@ pub fn lambda_by_rule(records: usize, numbers: usize, privacy: &Privacy) -> f64 
 pub(super) fn strategy() -> Choice {
     Choice::new(
         Strategy::Output,
-        "every hyperplane is admissible, and at the λ of the rule training for the noise does no better than noise on the trained weights",
+        "every hyperplane may be released, and where λ suits the noise, training for it does no better than noise on the trained weights",
     )
 }
 

@@ -18,6 +18,9 @@ pub(super) const MULTIPLES: [f64; 8] = [1.0 / 30.0, 0.1, 1.0 / 3.0, 3.0, 10.0, 3
 /// η for each record's loss, where training for the noise is tried beside noise on the answer.
 const ETA: f64 = 0.05;
 
+/// The best of several λ is better by luck too: it is worth a word where it is so many times better.
+const OF_MANY: f64 = 1.5;
+
 /// Digits of a λ that somebody would write.
 const DIGITS: usize = 2;
 
@@ -37,21 +40,19 @@ pub(super) fn of(
     };
     let decided = plan.released().at(case.theta).map_err(engine)?;
     let (chosen, score) = error(svm, plan, &decided)?;
-    let trivial = Alternative {
-        name: "always the larger class".into(),
-        error: 1.0 - score.majority,
-    };
+    let trivial = Alternative::new("always the larger class", 1.0 - score.majority);
     let mut others = Vec::new();
     // What is not proven would be sampled anew for each.
     if plan.guarantee().basis().kind() == BasisKind::Certificate {
         let (name, ask) = the_other_strategy(plan);
-        let mut tried = vec![(name, svm.lambda(), ask)];
+        let mut tried = vec![(Alternative::new(name, 0.0), svm.lambda(), ask)];
         for multiple in MULTIPLES {
             let lambda = rounded_to(multiple * svm.lambda(), DIGITS);
             let name = format!("lambda = {}", significant_to(lambda, DIGITS));
-            tried.push((name, lambda, plan.ask().clone()));
+            let other = Alternative::new(name, 0.0).worth(OF_MANY);
+            tried.push((other, lambda, plan.ask().clone()));
         }
-        for (name, lambda, ask) in tried {
+        for (alternative, lambda, ask) in tried {
             let other = svm.with_lambda(lambda).map_err(engine)?;
             let found = Plan::new(&other, ask).and_then(|planned| {
                 let decided = planned.released().at(case.theta)?;
@@ -59,8 +60,8 @@ pub(super) fn of(
             });
             match found {
                 Ok((planned, decided)) => others.push(Alternative {
-                    name,
                     error: error(&other, &planned, &decided)?.0,
+                    ..alternative
                 }),
                 Err(conveil::Error::Cancelled) => return Err(engine(conveil::Error::Cancelled)),
                 // Where no plan or no solve can be proven there is nothing to recommend.
@@ -71,6 +72,7 @@ pub(super) fn of(
     Ok(Outlook {
         measure: "the share of records on the wrong side".into(),
         chosen,
+        without_noise: None,
         others,
         trivial: Some(trivial),
     })

@@ -25,5 +25,5 @@ pub use fit::{Fit, fit};
 pub use frontier::{Axis, Frontier, FrontierRow, frontier};
 pub use movement::{Movement, Moves, movement};
 pub use report::CuratorReport;
-pub use strategies::compare;
+pub use strategies::{Measure, compare, compare_by};
 pub use widest::largest_universe;

@@ -41,7 +41,12 @@ struct Ground<'p, 'm> {
     draws: u64,
     seed: u64,
     settings: Settings,
+    /// What a decision is judged by in the place of its objective.
+    measure: Option<&'p Measure<'p>>,
 }
+
+/// A cost of a decision on all columns: smaller is better.
+pub type Measure<'a> = dyn Fn(&[f64]) -> f64 + Sync + 'a;
 
 /// Runs every strategy on the same draws of a study's seed. Nothing is released; what this prints is private. A plan for
 /// noise on the answer has no program perturbation beside it: that needs an η.
@@ -52,9 +57,21 @@ pub fn compare(
     seed: u64,
     batch: &Batch<'_>,
 ) -> Result<Comparison> {
+    compare_by(None, plan, theta, draws, seed, batch)
+}
+
+/// [`compare`] with drawn losses by this measure of a decision, in the place of the objective.
+pub fn compare_by(
+    measure: Option<&Measure<'_>>,
+    plan: &Plan<'_>,
+    theta: &[f64],
+    draws: u64,
+    seed: u64,
+    batch: &Batch<'_>,
+) -> Result<Comparison> {
     if plan.ask().strategy.is_always_feasible() {
         let output = plan.with_strategy(Strategy::Output, batch)?;
-        return compare(&output, theta, draws, seed, batch);
+        return compare_by(measure, &output, theta, draws, seed, batch);
     }
     // The baselines know no envelope: they and the feasibility of all are judged by the user's own program.
     let released = plan.released().plain().unwrap_or(plan.released());
@@ -80,6 +97,7 @@ pub fn compare(
         draws,
         seed,
         settings,
+        measure,
     };
     let decided = match plan.released().at(theta) {
         _ if !ground.has_program() => None,
@@ -92,7 +110,7 @@ pub fn compare(
     };
     let rows = vec![
         ground.input(theta, batch)?,
-        ground.output(batch)?,
+        ground.output(theta, batch)?,
         ground.shifted()?,
         ground.projected(batch)?,
         ground.linear_term(theta, batch)?,
@@ -158,6 +176,14 @@ impl Ground<'_, '_> {
         let mut zeta = vec![0.0; self.released.shape().noises()];
         Sampler::new(self.seed, STREAM + index).fill(self.law(), &mut zeta);
         zeta
+    }
+
+    /// The loss of a decision, by the measure of the comparison.
+    fn loss_of(&self, x: &[f64]) -> f64 {
+        match self.measure {
+            Some(measure) => measure(x) - measure(&self.x),
+            None => self.program.objective(x) - self.optimum,
+        }
     }
 
     /// The loss of an answer to a value query, in the objective's unit.
@@ -241,12 +267,25 @@ impl Ground<'_, '_> {
         x
     }
 
-    fn output(&self, batch: &Batch<'_>) -> Result<StrategyRow> {
-        let mut row = self.row("output");
-        if self.released.query().value_factor.is_some() {
-            row.loss = Some(0.0);
+    /// The answer that plain noise is on: the optimum's, or that of an envelope, whose price may cap it.
+    fn answer_without_noise(&self, theta: &[f64], batch: &Batch<'_>) -> Result<Vec<f64>> {
+        if self.plan.released().plain().is_none() {
+            return Ok(self.answer.clone());
         }
-        row.infeasible_percent = self.exact_infeasibility(self.answer[0]).map(|p| 100.0 * p);
+        let output = self.plan.with_strategy(Strategy::Output, batch)?;
+        Ok(output.released().at(theta)?.answer)
+    }
+
+    fn output(&self, theta: &[f64], batch: &Batch<'_>) -> Result<StrategyRow> {
+        let mut row = self.row("output");
+        let start = self.answer_without_noise(theta, batch)?;
+        if self.released.query().value_factor.is_some() {
+            // What a solver leaves between two optima is no loss.
+            let loss = self.value_loss(start[0]).unwrap_or(0.0);
+            let is_rounding = loss.abs() <= self.settings.tolerance() * self.optimum.abs().max(1.0);
+            row.loss = Some(if is_rounding { 0.0 } else { loss });
+        }
+        row.infeasible_percent = self.exact_infeasibility(start[0]).map(|p| 100.0 * p);
         let direct = self.interval.is_some() || self.fixed_everywhere();
         row.draws = if direct {
             self.draws
@@ -257,8 +296,7 @@ impl Ground<'_, '_> {
         let slip = self.slip();
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
             let zeta = self.zeta(index as u64);
-            let answer: Vec<f64> = self
-                .answer
+            let answer: Vec<f64> = start
                 .iter()
                 .zip(shape.apply(&zeta))
                 .map(|(a, n)| a + n)
@@ -266,10 +304,7 @@ impl Ground<'_, '_> {
             if self.fixed_everywhere() && self.interval.is_none() {
                 let x = self.whole_decision(&self.x, &zeta);
                 let violation = self.judge.worst_violation(&x);
-                return Ok((
-                    Some(self.program.objective(&x) - self.optimum),
-                    violation <= slip,
-                ));
+                return Ok((Some(self.loss_of(&x)), violation <= slip));
             }
             let loss = self.value_loss(answer[0]);
             Ok((loss, self.answer_is_feasible(&answer)?))
@@ -399,7 +434,7 @@ impl Ground<'_, '_> {
         let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
             let noisy = self.whole_decision(&self.x, &self.zeta(index as u64));
             let x = projection.decision(&noisy)?;
-            Ok((Some(self.program.objective(&x) - self.optimum), true))
+            Ok((Some(self.loss_of(&x)), true))
         })?;
         self.tally(
             &mut row,
@@ -429,7 +464,7 @@ impl Ground<'_, '_> {
             let noise = shape.apply(&zeta);
             let noisy: Vec<f64> = minimiser.iter().zip(&noise).map(|(m, n)| m + n).collect();
             let x = plan.decision_of(&noisy).transpose()?;
-            let loss = x.map(|x| self.program.objective(&x) - self.optimum);
+            let loss = x.map(|x| self.loss_of(&x));
             Ok((loss, true))
         })?;
         let results = results.into_iter().collect::<Result<Vec<_>>>()?;
@@ -482,7 +517,7 @@ impl Ground<'_, '_> {
                         .value_loss(self.answer[0] + shape.apply(&zeta)[0])
                         .unwrap_or(0.0)
                 }
-                None => self.program.objective(&x) - self.optimum,
+                None => self.loss_of(&x),
             };
             (Some(loss), feasible)
         })?;
@@ -540,10 +575,7 @@ impl Ground<'_, '_> {
                         ));
                     }
                     let violation = self.judge.worst_violation(&solution.x);
-                    Ok((
-                        Some(self.program.objective(&solution.x) - self.optimum),
-                        violation <= slip,
-                    ))
+                    Ok((Some(self.loss_of(&solution.x)), violation <= slip))
                 }
                 Outcome::Infeasible(_) | Outcome::Unbounded(_) => Ok((None, false)),
                 other => other

@@ -28,6 +28,8 @@ pub struct Guarantee {
     step: f64,
     budget: Budget,
     labels: Vec<String>,
+    /// The noisy numbers that are published beside the answer, where it is made feasible after the noise.
+    noisy: Vec<String>,
     /// The blocks that whoever built the model declares to be decisions.
     decisions: Vec<String>,
     /// The slope of an at-most query, in words.
@@ -99,6 +101,10 @@ impl Guarantee {
             step: released.step(),
             budget: released.design().budget().clone(),
             labels: labels.to_vec(),
+            noisy: match ask.strategy.is_always_feasible() {
+                true => released.query().labels().to_vec(),
+                false => Vec::new(),
+            },
             decisions: model.template().decisions().map(String::from).collect(),
             slope: (released.query().slope.as_ref()).map(|slope| in_words(slope, template)),
             witnesses: model
@@ -441,12 +447,14 @@ impl Guarantee {
         match self.strategy {
             Strategy::Program => self.chance_text(),
             Strategy::Output => {
-                let mut text = String::from(
-                    "none is promised: the noise is on the answer of the program, and there may be no decision that carries it out",
-                );
-                if self.has_elastic_losses {
-                    text += "; losses give way, so every answer is admissible";
-                }
+                let mut text = String::from(match self.has_elastic_losses {
+                    true => {
+                        "nothing has to be feasible: losses give way, so every answer is admissible"
+                    }
+                    false => {
+                        "none is promised: the noise is on the answer of the program, and there may be no decision that carries it out"
+                    }
+                });
                 text += self.counted_data();
                 if self.enveloped {
                     text += "; the answer is for data within the envelope's correction, and whether a correction was made is private; it holds the price of one";
@@ -457,7 +465,10 @@ impl Guarantee {
                 "the answer meets {}, always, to the tolerance of the solver: it is the noisy answer projected onto them, and they are public",
                 self.which_constraints()
             ),
-            Strategy::LinearTerm => "the answer meets all constraints, always, to the tolerance of the solver: the noise is on the linear cost, and the program is solved after it under its constraints, which are public".into(),
+            Strategy::LinearTerm => format!(
+                "the answer meets all constraints, always, to the tolerance of the solver: the noise is on the linear cost; the program is solved after it under its constraints, which are public{}",
+                self.counted_data()
+            ),
         }
     }
 
@@ -553,6 +564,18 @@ impl fmt::Display for Guarantee {
         let released =
             crate::program::list_some(&self.labels.iter().map(String::as_str).collect::<Vec<_>>());
         writeln!(f, "released: {released}")?;
+        if !self.noisy.is_empty() {
+            let noisy: Vec<&str> = self.noisy.iter().map(String::as_str).collect();
+            let what = match self.strategy {
+                Strategy::LinearTerm => "the noisy minimum without the constraints",
+                _ => "the noisy answer before its projection",
+            };
+            writeln!(
+                f,
+                "  published beside it: {what}, {}",
+                crate::program::list_some(&noisy)
+            )?;
+        }
         writeln!(f, "privacy: {}", self.privacy_text())?;
         if let Some(protection) = self.protection() {
             writeln!(f, "protects: {protection}")?;
@@ -569,13 +592,16 @@ impl fmt::Display for Guarantee {
         writeln!(f, "expect: {}", self.expectation_text())?;
         if let Some(deviations) = &self.shaped {
             let each: Vec<String> = deviations.iter().take(8).map(|d| short(*d, 6)).collect();
-            let of = match self.strategy {
-                Strategy::LinearTerm => "the minimum without the constraints",
-                _ => "the answer",
+            let (of, before) = match self.strategy {
+                Strategy::LinearTerm => (
+                    "the minimum without the constraints",
+                    " before the constraints",
+                ),
+                _ => ("the answer", ""),
             };
             writeln!(
                 f,
-                "shape: the noise is Tζ, and the sensitivity is that of T⁻¹ times {of}; standard deviation on each answer: {}{}",
+                "shape: the noise is Tζ, and the sensitivity is that of T⁻¹ times {of}; standard deviation on each number{before}: {}{}",
                 each.join(", "),
                 if deviations.len() > 8 { ", …" } else { "" }
             )?;

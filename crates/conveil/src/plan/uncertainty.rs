@@ -24,7 +24,8 @@ const MOST_NOISES: usize = 200;
 pub struct Uncertainty {
     /// The share of draws that an error bar holds.
     pub share: f64,
-    /// Half of each error bar, in the order of the released numbers; one number where all are equal.
+    /// Half of each error bar, in the order of the numbers that get noise: the released ones, or those before they are made
+    /// feasible (`before_projection` of a card). One number where all are equal.
     pub half_widths: Vec<f64>,
     /// By how much the released number is worse than the optimum on average, where that is known without data.
     pub bias: Option<Bias>,
