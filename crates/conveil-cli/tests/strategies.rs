@@ -69,7 +69,7 @@ fn plain_noise_on_a_classifier_is_released_with_its_certificate() {
     let place = placed("svm-machines", &files, "strategy = \"output\"");
     let card = ok(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
     assert!(
-        card.contains("strategy: output perturbation\nfeasibility: none is promised"),
+        card.contains("strategy: output perturbation\nfeasibility: nothing has to be feasible"),
         "{card}"
     );
     assert!(

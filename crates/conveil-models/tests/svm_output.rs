@@ -87,7 +87,7 @@ fn the_certificate_is_the_same_and_the_promise_is_not() {
     assert_ne!(weights[0], weights[1]);
     assert_eq!(
         output.guarantee().feasibility_text(),
-        "none is promised: the noise is on the answer of the program, and there may be no decision that carries it out; losses give way, so every answer is admissible; data outside their public bounds count as clipped to them"
+        "nothing has to be feasible: losses give way, so every answer is admissible; data outside their public bounds count as clipped to them"
     );
 }
 

@@ -93,15 +93,20 @@ enum Model {
     /// Noise on the answer, plain and projected.
     Output,
     Projected,
+    /// Noise on the linear term, of which one number is released.
+    LinearTerm,
 }
 
 impl Model {
     fn map(self) -> AffineMap {
         match self {
             Model::Linear => limit(),
-            Model::Quadratic | Model::Shaped | Model::Curved | Model::Output | Model::Projected => {
-                follower(2)
-            }
+            Model::Quadratic
+            | Model::Shaped
+            | Model::Curved
+            | Model::Output
+            | Model::Projected
+            | Model::LinearTerm => follower(2),
             Model::Cone => ball(),
             Model::Envelope => supply(),
         }
@@ -116,6 +121,13 @@ impl Model {
             Model::Envelope => return enveloped(privacy),
             Model::Output => return Model::Curved.ask(privacy).strategy(Place::Output),
             Model::Projected => return Model::Curved.ask(privacy).strategy(Place::Projected),
+            Model::LinearTerm => {
+                return Ask::new(Query::Variables(vec!["x[1]".into()]))
+                    .adjacency(Adjacency::one_entry(1.0))
+                    .privacy(privacy)
+                    .sensitivity(Request::strong_convexity())
+                    .strategy(Place::LinearTerm);
+            }
             Model::Curved => {
                 return Ask::new(Query::Variables(vec!["x".into()]))
                     .shaped_by_curvature()
@@ -135,7 +147,12 @@ impl Model {
     fn theta(self, share: f64) -> Vec<f64> {
         match self {
             Model::Linear => vec![100.0 * share - 20.0],
-            Model::Quadratic | Model::Shaped | Model::Curved | Model::Output | Model::Projected => {
+            Model::Quadratic
+            | Model::Shaped
+            | Model::Curved
+            | Model::Output
+            | Model::Projected
+            | Model::LinearTerm => {
                 vec![1100.0 * share - 550.0, 3.0]
             }
             Model::Envelope => vec![100.0 * share - 20.0],
@@ -163,7 +180,8 @@ proptest! {
     fn cards_of_adjacent_datasets_differ_in_the_answer_alone(
         model in prop_oneof![
             Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone),
-            Just(Model::Envelope), Just(Model::Curved), Just(Model::Output), Just(Model::Projected)
+            Just(Model::Envelope), Just(Model::Curved), Just(Model::Output), Just(Model::Projected),
+            Just(Model::LinearTerm)
         ],
         privacy in privacies(),
         first in 0.0..1.0f64,
@@ -226,6 +244,27 @@ fn a_projected_card_keeps_the_limits() {
     }
     // Inside with probability ¼ each time: 40 of 40 once in 10²⁴, 12 or fewer outside once in 10⁶ at most.
     assert!(beyond > 12, "{beyond}");
+}
+
+/// One number of two is released, and the noise is on two: the card has both noisy ones.
+#[test]
+fn a_card_of_the_linear_term_has_the_noisy_minimum_behind_its_answer() {
+    let (privacy, map) = (Privacy::gaussian(1.0, 0.01), follower(2));
+    let plan = Plan::new(&map, Model::LinearTerm.ask(privacy)).unwrap();
+    assert_eq!(plan.released().shape().noises(), 2);
+    let charged = charge(&plan, &mut memory(&plan), NAME).unwrap();
+    let released = charged.without_report().release(&[550.0, -550.0]).unwrap();
+    let card = released.card();
+    assert_eq!(card.answer().len(), 1);
+    let noisy = card.before_projection().unwrap();
+    assert_eq!(noisy.len(), 2);
+    assert!((card.answer()[0].value - noisy[1].value.clamp(-500.0, 500.0)).abs() < 1e-5);
+    assert!(released.decision().is_none());
+    let text = card.to_string();
+    assert!(
+        text.contains("the noisy minimum without the constraints:"),
+        "{text}"
+    );
 }
 
 /// Infeasible data, data that leave no room for the noise, data that are no numbers: charged like any other, and the

@@ -13,7 +13,7 @@ use conveil::program::{AffineMap, Builder, DataMap, Program};
 use conveil::solve::{Batch, Settings, solve_checked};
 
 /// Variables of [`quadratic`], and private numbers.
-const SIZE: (usize, usize) = (4, 7);
+const SIZE: (usize, usize) = (4, 6);
 
 /// min ½x'Px − (Gy)'x + z over −1 ≤ x ≤ 1, Σx ≤ 1, z ≥ x₀ − ½, with y private. P = MM' + ½I; z has no quadratic cost.
 fn quadratic(index: u64, has_other: bool) -> AffineMap {
@@ -177,10 +177,18 @@ fn largest_movement(plan: &Plan<'_>, adjacency: Adjacency, norm: Norm, seed: u64
         let theta: Vec<f64> = dataset(&mut sampler).iter().map(|y| y / 3.0).collect();
         let mut other = theta.clone();
         match adjacency {
-            Adjacency::OneEntry { alpha } => other[trial % SIZE.1] += alpha,
-            Adjacency::OneRecord { .. } => {
-                other[trial % SIZE.1] = if trial % 2 == 0 { 3.0 } else { -3.0 };
+            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
+                other[trial % SIZE.1] += alpha;
             }
+            Adjacency::OneRecord { len } => {
+                let start = len * (trial % SIZE.1.div_ceil(len));
+                for entry in start..(start + len).min(SIZE.1) {
+                    other[entry] = if sampler.uniform() < 0.5 { 3.0 } else { -3.0 };
+                }
+            }
+            Adjacency::Universe => other
+                .iter_mut()
+                .for_each(|y| *y = if sampler.uniform() < 0.5 { 3.0 } else { -3.0 }),
             Adjacency::L2 { alpha } => {
                 let step: Vec<f64> = (0..SIZE.1)
                     .map(|_| between(&mut sampler, -1.0, 1.0))
@@ -191,12 +199,11 @@ fn largest_movement(plan: &Plan<'_>, adjacency: Adjacency, norm: Norm, seed: u64
                     .zip(&step)
                     .for_each(|(o, s)| *o += alpha * s / size);
             }
-            _ => unreachable!(),
         }
         let first = match adjacency {
-            Adjacency::OneRecord { .. } => {
-                let mut first = theta.clone();
-                first[trial % SIZE.1] = -other[trial % SIZE.1];
+            Adjacency::OneRecord { .. } | Adjacency::Universe => {
+                let moved = other.iter().zip(&theta);
+                let first: Vec<f64> = moved.map(|(o, t)| if o == t { *t } else { -o }).collect();
                 at(&first)
             }
             _ => at(&theta),
@@ -213,7 +220,11 @@ fn the_minimum_without_constraints_moves_as_far_as_is_proven_and_no_further() {
         let map = quadratic(index, index % 2 == 1);
         for (adjacency, at_least) in [
             (Adjacency::one_entry(0.7), 0.98),
+            (Adjacency::L1 { alpha: 0.7 }, 0.98),
             (Adjacency::OneRecord { len: 1 }, 0.98),
+            // Bounded by the sum over the numbers of a record, which seldom point the same way.
+            (Adjacency::OneRecord { len: 3 }, 0.5),
+            (Adjacency::Universe, 0.4),
             (Adjacency::L2 { alpha: 0.7 }, 0.6),
         ] {
             for privacy in [Privacy::laplace(1.0), Privacy::gaussian(1.0, 1e-5)] {
