@@ -89,6 +89,7 @@ class ModelPlan(Verbs):
         row=None,
         report=False,
         dry_run=False,
+        strict=False,
     ):
         """Charges the ledger, solves, draws the noise once: a :class:`ModelRelease`, or for a series a list of them (:class:`ModelSeries`).
 
@@ -96,7 +97,8 @@ class ModelPlan(Verbs):
         the card says so. ``series=(24, 1e-6)`` declares all rows in advance: they are charged whole before the first answer,
         their ε's composed optimally at that δ; with ``series=(24, None)`` they add up. ``report=True`` returns the private report too. ``not_private=True`` is for studies: with ``seed``
         the noise repeats, the card says NOT PRIVATE, and nothing is charged. ``dry_run=True`` does all that comes before the
-        charge and returns a document of what would be charged: nothing is charged or solved.
+        charge and returns a document of what would be charged: nothing is charged or solved. ``strict=True`` refuses what
+        public data show to be poor, and what no public data can judge, before the charge.
         """
         charged = {
             "ledger": ledger,
@@ -111,7 +113,7 @@ class ModelPlan(Verbs):
         if dry_run:
             return self._dry_run(self._private(), not_private=not_private, **charged)
         documents, warnings = self._release(
-            self._private(), not_private=not_private, seed=seed, report=report, **charged
+            self._private(), not_private=not_private, seed=seed, report=report, strict=strict, **charged
         )
         with kept(documents):
             released = [self._released(*found) for found in documents]

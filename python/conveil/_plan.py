@@ -283,12 +283,14 @@ class Plan(Verbs):
         not_private=False,
         seed=None,
         dry_run=False,
+        strict=False,
     ):
         """Charges the ledger, solves, draws the noise once. Never repeated by itself: a second answer is a second charge.
 
         ``not_recorded=True`` releases without an account, and the card says so. ``not_private=True`` is for studies: with
         ``seed`` the noise repeats, the card says NOT PRIVATE, and nothing is charged. ``dry_run=True`` does all that comes
-        before the charge and returns a document of what would be charged: nothing is charged or solved.
+        before the charge and returns a document of what would be charged: nothing is charged or solved. ``strict=True``
+        refuses what the nominal values show to be poor, before the charge.
         """
         charged = {
             "ledger": ledger,
@@ -301,7 +303,7 @@ class Plan(Verbs):
         data = self._data(self._theta(None))
         if dry_run:
             return self._dry_run(data, not_private=not_private, **charged)
-        documents, warnings = self._release(data, not_private=not_private, seed=seed, report=True, **charged)
+        documents, warnings = self._release(data, not_private=not_private, seed=seed, report=True, strict=strict, **charged)
         with kept(documents):
             ((card, card_text, decision, report, report_text),) = documents
             decided = None

@@ -115,7 +115,7 @@ pub fn blank(what: &str) -> String {
 pub fn heading(what: &str, data: &DataFile) -> String {
     format!(
         "# {what}, from {}.\n\
-         # Written from the names of the columns alone: no value in the file was looked at.\n\
+         # Written from the first line of the file alone, as names of columns. If it is a record, delete this spec.\n\
          # Every \"{BLANK}\" is yours to write, without looking at the values; `conveil check` names the next one.\n\
          version = 2\n",
         data.file()

@@ -304,9 +304,9 @@ impl Bench {
     /// as JSON, report as JSON and as text). Only the card is public.
     ///
     /// `ledger` and `dataset` say where it is charged; `not_recorded` that nobody keeps count; `not_private` that it is a
-    /// study, `seed` with the same noise again.
+    /// study, `seed` with the same noise again; `strict` refuses what public data show to be poor.
     #[pyo3(signature = (data, *, ledger=None, dataset=None, part=None, part_moves=false, series=None, planned=false,
-        not_recorded=false, not_private=false, seed=None, row=None, decision=true, report=false, observer=None))]
+        not_recorded=false, not_private=false, seed=None, row=None, decision=true, report=false, strict=false, observer=None))]
     #[allow(
         clippy::too_many_arguments,
         reason = "each is an argument with a name in Python"
@@ -327,6 +327,7 @@ impl Bench {
         row: Option<usize>,
         decision: bool,
         report: bool,
+        strict: bool,
         observer: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Documents>> {
         let account = match (not_private, not_recorded) {
@@ -340,7 +341,7 @@ impl Bench {
             report,
             account,
             until_spent: false,
-            strict: false,
+            strict,
         };
         let charged = Charged {
             ledger,

@@ -161,8 +161,9 @@ impl Workbench {
     /// The strategies of a workbench on public data, by one measure.
     fn measured_outlook(&self, observer: &dyn Observer) -> Result<Option<Outlook>, Failure> {
         let Opened { datasets, theta } = Opened::new(self, None, &Silent)?;
-        // Its stages are not the caller's.
-        let plan = self.plan(&observer.cancel())?;
+        // Its stages and its progress are not the caller's.
+        let cancel = observer.cancel();
+        let plan = self.plan(&cancel)?;
         let case = Compared {
             plan: &plan,
             theta: &theta,
@@ -173,7 +174,7 @@ impl Workbench {
         if let Some(measured) = datasets.outlook(&case) {
             return Ok(Some(Outlook::new(self.about, measured?)));
         }
-        let batch = batch(observer, self.inputs.spec.solver.threads);
+        let batch = batch(&cancel, self.inputs.spec.solver.threads);
         let compared = curator::compare(&plan, &theta, DRAWS as u64, SEED, &batch);
         let mut compared = compared.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
         let rows = by_strategy(&compared, plan.guarantee().strategy());
@@ -216,7 +217,8 @@ impl Workbench {
         }
         let bench = self.at(About::Nominal).ok()?;
         let theta = Opened::new(&bench, None, &Silent).ok()?.theta;
-        let batch = batch(observer, self.inputs.spec.solver.threads);
+        let cancel = observer.cancel();
+        let batch = batch(&cancel, self.inputs.spec.solver.threads);
         let found = curator::compare(plan, &theta, 1, SEED, &batch).ok()?;
         Some(found.optimum)
     }

@@ -57,7 +57,7 @@ pub struct Step {
 }
 
 const SAMPLE: &str = "the data are made up: put yours in their place, then the numbers of the spec";
-const OWN_DATA: &str = "no value of the data was looked at: fill in the blanks of the spec, each without looking at the data";
+const OWN_DATA: &str = "only the first line of the file was read, as names of columns; if it is a record, delete the spec; fill in its blanks from what is known without the data";
 
 /// The models that [`Draft::sample`] knows, a line for each.
 pub fn models() -> String {

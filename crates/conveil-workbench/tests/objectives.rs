@@ -186,7 +186,13 @@ fn a_check_says_what_the_number_is() {
         (plain.released.as_slice(), own.released.as_slice()),
         (&["cost".to_string()][..], &["objective".to_string()][..])
     );
-    let (before, after) = (plain.to_string(), own.to_string());
+    // A share of the optimum is one of the modeller's own.
+    let without_shares = |check: &dyn std::fmt::Display| {
+        let text = check.to_string();
+        let lines = text.lines().filter(|line| !line.starts_with("outlook:"));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let (before, after) = (without_shares(&plain), without_shares(&own));
     let line = "objective: 500 − cost, the cost being what the program minimises; the released number is stated so, with the same noise\n";
     assert_eq!(after.replace(line, ""), before);
     assert!(after.contains(line), "{after}");

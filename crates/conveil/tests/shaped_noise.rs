@@ -136,10 +136,10 @@ fn the_guarantee_speaks_of_the_inverse_shape() {
     let map = model();
     let plan = Plan::new(&map, ask()).unwrap();
     let text = plan.guarantee().to_string();
-    assert!(text.contains("move T⁻¹ times the answer (the noise is shaped by T) by at most 1"));
+    assert!(text.contains("the noise is shaped by T; the user states that adjacent datasets move T⁻¹ times the answer by at most 1"));
     // √2·‖(2, 0.5)‖ and √2·‖(−1, 0.25)‖ at scale 1.
     assert!(
-        text.contains("standard deviation on each answer: 2.91548, 1.45774"),
+        text.contains("standard deviation on each number: 2.91548, 1.45774"),
         "{text}"
     );
 }

@@ -297,8 +297,8 @@ impl History {
             fit,
             budget: Box::new(budget),
             instead: match largest > 0.0 {
-                true => format!("ε = {largest} for each of them fits"),
-                false => "no ε was found at which all of them fit".into(),
+                true => format!("ε = {largest} for each of them fits the budget"),
+                false => "no ε was found at which all of them fit the budget".into(),
             },
         }
     }

@@ -201,14 +201,12 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
             "only linear costs are private, so the noise can be put on them and the program solved after it: a loss of {linear:.2}% against {others:.2}%, and never infeasible; strategy = \"linear-term\" in [feasibility] releases that"
         ));
     }
-    if let (Some(projected), Some(program)) = (find("projected output"), find("program")) {
-        if let (Some(a), Some(b)) = (loss(projected), loss(program))
-            && is_better(a, b)
-        {
-            advice.push(format!(
+    if let (Some(a), Some(b)) = (percent("projected output"), percent("program"))
+        && is_better(a, b)
+    {
+        advice.push(format!(
                 "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible; strategy = \"projected\" in [feasibility] releases that"
             ));
-        }
     }
     if let Some(output) = find("output")
         && output
