@@ -14,11 +14,13 @@ mod public;
 mod score;
 mod starter;
 mod stated;
+mod tune;
 
 pub use defaults::lambda_by_rule;
 pub use meaning::Classes;
 pub use score::{Accuracy, Score, noise_length, noise_ratio};
 pub use stated::{Class, Label, SvmSpec};
+pub use tune::Tune;
 
 use crate::model::Kind;
 
@@ -33,7 +35,14 @@ use std::collections::HashSet;
 /// `model = "svm"`.
 pub(crate) static KIND: Kind = Kind {
     word: "svm",
-    problem: &["records", "features", "label", "lambda", "intercept"],
+    problem: &[
+        "records",
+        "features",
+        "label",
+        "lambda",
+        "tune",
+        "intercept",
+    ],
     private: &["data", "test"],
     query: &[],
     releases: &["weights"],
