@@ -188,6 +188,8 @@ fn mistakes_in_grids() {
             "spec.toml:5:23: `grid` must increase, found 0.03 after 0.1\n  help: each λ once, from the smallest to the largest"),
         (grid, "[0.0, 0.03]",
             "spec.toml:5:18: entry 0 of `grid` must be positive, found 0.0"),
+        (grid, "[1e-10, 0.03]",
+            "spec.toml:5:18: entry 0 of `grid` must lie between 1e-9 and 1e9, found 1e-10"),
         (grid, "[0.1, nan]",
             "spec.toml:5:23: entry 1 of `grid` must be finite, found nan"),
         ("share = 0.2", "share = 1.0",

@@ -41,6 +41,8 @@ impl SvmModel {
         let engine = |e: conveil::Error| Failure::engine(&spec.name, e);
         let (mut grid, mut candidates) = (Vec::new(), None);
         if let Some(tune) = &stated.tune {
+            svm.refuse_beyond_memory(tune.value.grid.len())
+                .map_err(engine)?;
             for lambda in &tune.value.grid {
                 let built = svm.clone().lambda(*lambda).build();
                 grid.push(Arc::new(built.map_err(engine)?));

@@ -10,7 +10,7 @@ use crate::words::rounded_to;
 /// What a spec says of a private choice of λ. All of it is public.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tune {
-    /// `grid`: 2 to 20 λ, positive and increasing.
+    /// `grid`: 2 to 20 λ, increasing, between 10⁻⁹ and 10⁹.
     pub grid: Vec<f64>,
     /// `share` in (0, 1): what of ε is for the choice.
     pub share: f64,
@@ -20,6 +20,9 @@ pub struct Tune {
 
 /// How many λ a grid may have.
 const GRID: std::ops::RangeInclusive<usize> = 2..=20;
+
+/// Beyond these nothing is trained, or nothing is left of the weights.
+const LAMBDAS: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 
 /// `clip` where none is stated: a record on the wrong side of a margin of 1 has a loss of 2.
 const CLIP: f64 = 2.0;
@@ -54,7 +57,8 @@ impl Tune {
         }
         let mut grid: Vec<f64> = Vec::with_capacity(entries.len());
         for entry in entries {
-            let lambda = entry.positive()?;
+            entry.positive()?;
+            let lambda = entry.number_that("lie between 1e-9 and 1e9", |x| LAMBDAS.contains(&x))?;
             if let Some(before) = grid.last()
                 && lambda <= *before
             {
