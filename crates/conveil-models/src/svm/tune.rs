@@ -179,8 +179,8 @@ mod tests {
             }
         }
         // As somebody would write them.
-        let (choice, noise) = tune(0.2).split(&Privacy::laplace(0.7)).unwrap();
-        assert_eq!((choice, noise.epsilon()), (0.14, 0.56));
+        let (choice, noise) = tune(0.1).split(&Privacy::laplace(3.0)).unwrap();
+        assert_eq!((choice, noise.epsilon()), (0.3, 2.7));
         assert!(tune(1e-300).split(&Privacy::laplace(1.0)).is_none());
     }
 }
