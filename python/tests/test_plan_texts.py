@@ -166,7 +166,7 @@ def test_no_failure_has_words_of_a_spec(number):
 
 GOLDEN = Path(__file__).parents[2] / "crates/conveil-cli/tests/golden"
 """What the command line says: the engine's texts, case by case."""
-NOT_OF_THE_ENGINE = ("help", "studies", "said-study", "refused-networks", "refused-problems", "said-manners")
+NOT_OF_THE_ENGINE = ("help", "studies", "said-study", "refused-networks", "refused-problems", "said-manners", "said-init")
 
 
 def texts_of_the_engine():

@@ -169,7 +169,8 @@ fn nothing_public_depends_on_the_private_data() {
         }
         let spec = text(&examples().join(format!("{}.toml", case.spec)));
         let (spec, csv) = with_file(&spec, case);
-        let spec: String = (spec.lines().filter(|line| !line.starts_with("twin = ")))
+        let spec: String = (spec.lines())
+            .filter(|line| !line.starts_with("twin = "))
             .map(|line| format!("{line}\n"))
             .collect();
         let spec = spec.replace("[private]", "[private]\ntwin = \"twin.csv\"");

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use conveil::ask::{NoiseShape, Query, Request};
+use conveil::ask::{NoiseShape, Privacy, Query, Request};
 use conveil::curator::{About, CuratorReport};
 use conveil::plan::{Choice, Decided, Plan};
 use conveil::program::{DataMap, Objective, Place};
@@ -164,6 +164,12 @@ pub trait Model: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The maps of which one is chosen privately and released, where the spec asks for that; [`Model::map`] is then the first
+    /// of them, which stands for their common structure, and there is no plan of it alone.
+    fn candidates(&self) -> Option<&Candidates> {
+        None
+    }
+
     /// The strategy that suits it, where it has a rule of its own for specs that leave the choice open.
     fn strategy(&self, _spec: &Spec) -> Option<Choice> {
         None
@@ -216,6 +222,23 @@ pub trait Model: fmt::Debug + Send + Sync {
 
     /// Opens the private files.
     fn datasets(&self, files: &Files) -> Result<Box<dyn Datasets + '_>, Failure>;
+}
+
+/// Maps that differ in a regulariser alone, of which one is chosen privately before it is released. All of it is public.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    /// The maps, by increasing λ.
+    pub maps: Vec<Arc<dyn DataMap>>,
+    /// Their λ.
+    pub lambdas: Vec<f64>,
+    /// What of ε is for the choice, where the spec says so.
+    pub share: Located<f64>,
+    /// ε of the choice.
+    pub choice: f64,
+    /// The privacy of the noise: with the choice it makes up that of the spec.
+    pub noise: Privacy,
+    /// A record's loss counts at most this much.
+    pub clip: f64,
 }
 
 /// The private datasets of a model: one, or a series of them. All that it tells is the curator's.

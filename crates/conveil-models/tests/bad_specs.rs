@@ -75,7 +75,7 @@ fn mistakes_in_problem() {
         (SMALLEST, "file = \"problem.json\"\n", "file = \" \"\n",
             "spec.toml:3:8: `file` must not be empty"),
         (SMALLEST, r#"file = "problem.json""#, r#"path = "problem.json""#,
-            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, objective, network, form, susceptance, angle_limits, costs, curvature, records, features, label, lambda, intercept, regressors, response, basis, condition, ridge, loss, units, normals, determinant, covariance, aversion, cap"),
+            "spec.toml:3:1: unknown key `path` in [problem]; known keys: model, file, variable, constraint, objective, network, form, susceptance, angle_limits, costs, curvature, records, features, label, lambda, tune, intercept, regressors, response, basis, condition, ridge, loss, units, normals, determinant, covariance, aversion, cap"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "x""#,
             "spec.toml:13:8: the name `x` is taken"),
         (EVERY_KEY, r#"name = "y""#, r#"name = "y[1]""#,

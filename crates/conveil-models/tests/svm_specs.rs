@@ -137,6 +137,80 @@ fn mistakes_in_classifiers() {
     }
 }
 
+const TUNE: &str = "tune = { grid = [0.003, 0.01, 0.03, 0.1], share = 0.2 }";
+
+#[test]
+fn a_grid_of_lambdas_is_read_in_both_versions() {
+    let tuned = SVM.replacen("lambda = 0.05", TUNE, 1);
+    for text in [
+        tuned.clone(),
+        format!("version = 1\n{tuned}"),
+        format!("version = 2\n{tuned}"),
+    ] {
+        let spec = read("spec.toml", &text).unwrap();
+        let svm = classifier(&spec);
+        let tune = &svm.tune.as_ref().unwrap().value;
+        assert_eq!(svm.lambda, None);
+        assert_eq!(tune.grid, [0.003, 0.01, 0.03, 0.1]);
+        assert_eq!((tune.share, tune.clip), (0.2, 2.0));
+    }
+    let clipped = tuned.replacen("share = 0.2", "share = 0.2, clip = 1.5", 1);
+    let spec = read("spec.toml", &clipped).unwrap();
+    assert_eq!(classifier(&spec).tune.as_ref().unwrap().value.clip, 1.5);
+}
+
+#[test]
+#[rustfmt::skip] // one case, two lines
+fn mistakes_in_grids() {
+    let svm = SVM.replacen("lambda = 0.05", TUNE, 1);
+    let long: Vec<String> = (1..=21).map(|k| format!("{k}.0")).collect();
+    let long = format!("[{}]", long.join(", "));
+    let grid = "[0.003, 0.01, 0.03, 0.1]";
+    let example = format!("\n  help: {TUNE}");
+    for (piece, mistake, expected) in [
+        (TUNE, &*format!("{TUNE}\nlambda = 0.05"),
+            "spec.toml:5:8: `tune` and `lambda` are both given: λ is either chosen privately from the grid, or fixed\n  help: leave out one of the two"),
+        (TUNE, "tune = [0.1, 0.2]",
+            "spec.toml:5:8: `tune` must be a table, found an array"),
+        (TUNE, "tune = { share = 0.2 }",
+            "spec.toml:5:8: `tune` needs `grid`\n  help: for example: grid = [0.003, 0.01, 0.03, 0.1]"),
+        (TUNE, "tune = { grid = [0.1, 0.2] }",
+            "spec.toml:5:8: `tune` needs `share`\n  help: for example: share = 0.2"),
+        ("share = 0.2", "share = 0.2, epsilon = 1",
+            "spec.toml:5:56: unknown key `epsilon` in `tune`; known keys: grid, share, clip"),
+        (grid, "[0.1]",
+            &format!("spec.toml:5:17: `grid` must have 2 to 20 values of λ, found 1{example}")),
+        (grid, &long,
+            &format!("spec.toml:5:17: `grid` must have 2 to 20 values of λ, found 21{example}")),
+        (grid, "[0.1, 0.1]",
+            "spec.toml:5:23: `grid` must increase, found 0.1 after 0.1\n  help: each λ once, from the smallest to the largest"),
+        (grid, "[0.1, 0.03]",
+            "spec.toml:5:23: `grid` must increase, found 0.03 after 0.1\n  help: each λ once, from the smallest to the largest"),
+        (grid, "[0.0, 0.03]",
+            "spec.toml:5:18: entry 0 of `grid` must be positive, found 0.0"),
+        (grid, "[1e-10, 0.03]",
+            "spec.toml:5:18: entry 0 of `grid` must lie between 1e-9 and 1e9, found 1e-10"),
+        (grid, "[0.1, nan]",
+            "spec.toml:5:23: entry 1 of `grid` must be finite, found nan"),
+        ("share = 0.2", "share = 1.0",
+            "spec.toml:5:51: `share` must lie strictly between 0 and 1, found 1.0"),
+        ("share = 0.2", "share = 1e-300",
+            "spec.toml:5:8: a `share` of 1e-300 leaves nothing of epsilon 1.0 for the choice or for the noise\n  help: share = 0.2"),
+        ("share = 0.2", "share = 0.2, clip = 0",
+            "spec.toml:5:63: `clip` must be positive and at most 1000000, found 0"),
+        ("delta = 1e-3", "delta = 1e-3\nsensitivity = { by = \"declared\", value = 1.0, reason = \"known\" }",
+            "spec.toml:20:15: `tune` needs the sensitivity by `erm`, found `declared`: the choice counts on how far a record can move the weights at every λ\n  help: leave out `sensitivity`; or state `lambda` in place of `tune`"),
+        ("eta = 0.05\nrows = \"each\"\nmethod = \"noise-aware-hinge\"", "strategy = \"projected\"",
+            "spec.toml:21:12: `tune` does not go with projected output perturbation: the choice is proven for noise on the weights and for training for the noise\n  help: strategy = \"output\", or \"program\""),
+        ("method = \"noise-aware-hinge\"", "[ledger]\nfile = \"ledger.db\"\ndataset = \"machines\"\nseries = { count = 2 }",
+            "spec.toml:26:10: `series` does not go with `tune`: a private choice is charged with its one release\n  help: leave out `series`"),
+    ] {
+        assert!(svm.contains(piece), "{piece}");
+        let error = read("spec.toml", &svm.replacen(piece, mistake, 1)).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{mistake}");
+    }
+}
+
 /// What the help suggests for losses is what the paper does, not a joint η over thousands of rows.
 #[test]
 fn a_missing_promise_is_suggested_row_by_row() {

@@ -103,7 +103,7 @@ fn charge_of_series(plans: &[&Plan<'_>], delta: Option<f64>, stating: &Stating) 
 }
 
 /// What a release spends, with what is stated beside its plan.
-fn charge_of_stating(plan: &Plan<'_>, stating: &Stating) -> Result<Charge> {
+pub(crate) fn charge_of_stating(plan: &Plan<'_>, stating: &Stating) -> Result<Charge> {
     let mut charge = charge_of(plan)?;
     if let Some(part) = &stating.part {
         charge = charge.in_part(part.clone())?;

@@ -1,7 +1,7 @@
 //! A release whose regulariser is chosen privately from a public grid (M17h): every candidate is trained, the mean of its
 //! clipped losses is its score, permute-and-flip chooses, and the chosen plan is released. One charge covers both.
 
-use conveil::ask::Adjacency;
+use conveil::ask::{Adjacency, Strategy};
 use conveil::plan::{BasisKind, Plan};
 use conveil::program::{Cone, DataMap, Place, Setting};
 use dashu::rational::RBig;
@@ -10,7 +10,7 @@ use crate::card::{Account, Standing};
 use crate::error::{Error, Result};
 use crate::ledger::{Charges, Claim, Receipt};
 use crate::noise::{Lattice, Source};
-use crate::release::{Released, Solved, Stating, charge_of, checked};
+use crate::release::{Released, Solved, Stating, charge_of, charge_of_stating, checked};
 use crate::selection::Selection;
 
 const WHAT: &str = "a private choice of λ";
@@ -301,6 +301,18 @@ impl<'m> Tuned<'m> {
             return refuse("the grid names a λ twice", "different λ");
         }
         let first = plans[0];
+        if !matches!(
+            first.guarantee().strategy(),
+            Strategy::Output | Strategy::Program
+        ) {
+            return refuse(
+                format!(
+                    "it is not proven for {}",
+                    first.guarantee().strategy().name()
+                ),
+                "strategy `output` or `program`",
+            );
+        }
         let alike = |plan: &&Plan<'_>| {
             plan.guarantee().privacy() == first.guarantee().privacy()
                 && plan.guarantee().strategy() == first.guarantee().strategy()
@@ -320,7 +332,7 @@ impl<'m> Tuned<'m> {
             .map(|(plan, lambda)| {
                 let own = plan.guarantee().privacy();
                 let text = format!(
-                    "λ = {lambda}, chosen privately among {} by permute-and-flip with ε = {epsilon}, on mean losses clipped at {clip} that one record moves by at most {:.3e}; the weights have {} noise with ε = {}. Which λ was chosen is part of the answer",
+                    "λ = {lambda}, chosen privately among {} by permute-and-flip with ε = {epsilon}; its scores are mean losses clipped at {clip}, and one record moves them by at most {:.3e}; the weights have {} noise with ε = {}. Which λ was chosen is part of the answer",
                     grid.join(", "),
                     scores.sensitivity,
                     own.mechanism(),
@@ -352,6 +364,22 @@ impl<'m> Tuned<'m> {
         &self.selection
     }
 
+    /// The plan that costs the most: (ε, δ) is the same for all, and of ρ it has the largest, since any of them may be
+    /// released. A charge is for this one.
+    pub fn dearest(&self) -> Result<&Plan<'m>> {
+        let mut found: Option<(&Plan<'m>, f64)> = None;
+        for plan in &self.plans {
+            let rho = charge_of(plan)?.rho().unwrap_or(0.0);
+            if found.is_none_or(|(_, most)| rho > most) {
+                found = Some((plan, rho));
+            }
+        }
+        found.map_or_else(
+            || refuse("there is no candidate", "a grid of at least two λ"),
+            |(plan, _)| Ok(plan),
+        )
+    }
+
     /// The first half of a release: everything public is checked, and the budget is charged for choice and release together.
     pub fn charge<C: Charges + ?Sized>(
         &self,
@@ -364,27 +392,15 @@ impl<'m> Tuned<'m> {
             .iter()
             .map(|plan| checked(plan, dataset))
             .collect();
-        let each: Result<Vec<_>> = self.plans.iter().map(charge_of).collect();
-        // The same (ε, δ) for all; of ρ the largest, since any of them may be released.
-        let most = each?
-            .into_iter()
-            .max_by(|a, b| a.rho().unwrap_or(0.0).total_cmp(&b.rho().unwrap_or(0.0)));
-        let Some(mut charge) = most else {
-            return refuse("there is no candidate", "a grid of at least two λ");
-        };
-        if let Some(part) = &stating.part {
-            charge = charge.in_part(part.clone())?;
-        }
-        if stating.planned {
-            charge = charge.planned();
-        }
         let lattices = lattices?;
+        let charge = charge_of_stating(self.dearest()?, stating)?;
         let receipt = charges.charge(dataset, &charge)?;
         Ok(ChargedTuned {
             tuned: self,
             lattices,
             receipt,
             part: stating.part.as_ref().map(|part| part.name().into()),
+            report: true,
         })
     }
 }
@@ -397,12 +413,21 @@ pub struct ChargedTuned<'t, 'm> {
     lattices: Vec<Lattice>,
     receipt: Receipt,
     part: Option<String>,
+    report: bool,
 }
 
 impl<'t, 'm> ChargedTuned<'t, 'm> {
     /// The ledger's receipt.
     pub fn receipt(&self) -> &Receipt {
         &self.receipt
+    }
+
+    /// Without the curator report on the chosen plan, which costs a second solve and a million draws.
+    pub fn without_report(self) -> Self {
+        ChargedTuned {
+            report: false,
+            ..self
+        }
     }
 
     /// The second half: every candidate is solved and scored, one is chosen, its noise drawn once. Returns the chosen plan
@@ -416,7 +441,7 @@ impl<'t, 'm> ChargedTuned<'t, 'm> {
         let found: Result<Vec<RBig>> = plans.iter().map(|plan| scores.score(plan, theta)).collect();
         let chosen = selection.choose(&found?)?;
         let plan = &plans[chosen];
-        let solved = Solved::new(plan, self.lattices.swap_remove(chosen), theta, false)?;
+        let solved = Solved::new(plan, self.lattices.swap_remove(chosen), theta, self.report)?;
         let standing = Standing::Charged(Account {
             receipt: &self.receipt,
             part: self.part.as_deref(),

@@ -12,9 +12,17 @@ use conveil_models::spec::{Block, Sensitivity, Spec, StrategyChoice, VariableRef
 use conveil_text::Located;
 
 use crate::failure::Failure;
+use crate::tuning::refuse_grid;
 
-/// What the spec asks of this model. Raising `cancel` stops the engine's work on it.
+/// What the spec asks of this model. Raising `cancel` stops the engine's work on it. Refuses a spec whose λ is chosen
+/// privately: its ε is for several maps and a choice among them.
 pub fn ask_from_spec(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<Ask, Failure> {
+    refuse_grid(model.candidates(), &spec.name, "this")?;
+    ask_of(spec, model, cancel)
+}
+
+/// The same, also of one map of a grid.
+pub(crate) fn ask_of(spec: &Spec, model: &dyn Model, cancel: &Cancel) -> Result<Ask, Failure> {
     let map = model.map();
     let engine = |error: conveil::Error| Failure::engine(&spec.name, &error);
     check_variables(spec, map)?;

@@ -218,6 +218,7 @@ impl Workbench {
         probe: &Probe,
         observer: &dyn Observer,
     ) -> Result<Plan<'_>, Failure> {
+        self.refuse_grid("an audit of the noise")?;
         let stated = &self.inputs.spec.privacy.sensitivity;
         let papers = is_calibrated_as_in_the_paper(&self.inputs.spec);
         let (message, help) = match (papers, probe.not_private) {

@@ -2,8 +2,9 @@
 
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
-use conveil_release::Charged;
-use conveil_release::ledger::{self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Settings};
+use conveil_release::ledger::{
+    self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Receipt, Settings,
+};
 
 use crate::failure::{Cause, Failure};
 use crate::inputs::Inputs;
@@ -72,12 +73,12 @@ impl Book {
         }
     }
 
-    pub(crate) fn spent(&self, charged: &Charged<'_, '_>) -> Spent {
+    pub(crate) fn spent(&self, receipt: &Receipt) -> Spent {
         match self {
             Book::File { ledger, .. } => Spent::Charge {
                 ledger: ledger.file().into(),
-                dataset: charged.receipt().dataset().into(),
-                charge: charged.receipt().id(),
+                dataset: receipt.dataset().into(),
+                charge: receipt.id(),
             },
             Book::None(_) => Spent::WithoutLedger,
         }

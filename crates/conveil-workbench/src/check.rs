@@ -8,14 +8,15 @@ use conveil::curator::{self, Fit, Movement};
 use conveil::plan::{Basis, Plan};
 use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Reading, Setting};
 use conveil_models::document::{Fields, Value};
-use conveil_models::exact;
 use conveil_models::model::KINDS;
+use conveil_models::{digits, exact};
 use conveil_text::spelling::{counted, quoted};
 use serde::Serialize;
 
 use crate::mapping::{self, Enters};
 use crate::objective::Restating;
 use crate::outlook::Prospect;
+use crate::tuning::Tuning;
 use crate::workbench::Workbench;
 
 /// The public facts about a spec: the program's structure, what is private, what would be released, the guarantee.
@@ -54,6 +55,10 @@ pub struct Check {
     /// What was left to a rule on public numbers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
+    /// How λ would be chosen privately, where the spec has a grid: the guarantee is then that of the smallest λ, whose
+    /// noise is the largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
     /// The names of the released numbers.
     pub released: Vec<String>,
     /// The modeller's own objective in terms of the cost that the program minimises, where the spec states one.
@@ -191,6 +196,7 @@ impl Check {
             label: spec.private.label.as_ref().map(|label| label.value.clone()),
             strategy: guarantee.strategy(),
             settings: guarantee.settings().to_vec(),
+            tuning: None,
             released: match restated {
                 None => plan.labels().to_vec(),
                 Some(restated) => vec![restated.name().into()],
@@ -405,6 +411,27 @@ impl fmt::Display for Check {
         }
         writeln!(f, "fit: {}", self.fit)?;
         writeln!(f, "movement: {}", self.movement)?;
+        if let Some(tuning) = &self.tuning {
+            writeln!(f, "tuning: λ is chosen {tuning}")?;
+            if let (Some(first), Some(last)) = (tuning.grid.first(), tuning.grid.last()) {
+                writeln!(
+                    f,
+                    "  error bar: ± {} at λ = {} to ± {} at λ = {}",
+                    digits(first.error_bar),
+                    first.lambda,
+                    digits(last.error_bar),
+                    last.lambda
+                )?;
+            }
+            writeln!(
+                f,
+                "  of two λ the better one is chosen nine times as often where their mean losses are {} apart",
+                digits(tuning.tells_apart)
+            )?;
+            if let Some(poor) = &tuning.poor {
+                writeln!(f, "warning: {poor}")?;
+            }
+        }
         if let Some(outlook) = &self.outlook {
             if !outlook.is_odd() {
                 writeln!(f, "outlook: {outlook}")?;

@@ -18,6 +18,9 @@ pub struct DryRun {
     pub mechanism: &'static str,
     /// ε of each.
     pub epsilon: f64,
+    /// What of it is for a private choice of λ, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice_epsilon: Option<f64>,
     /// δ of each, 0 for pure differential privacy.
     pub delta: f64,
     /// What would be charged to the ledger; none where no ledger keeps count.
@@ -87,6 +90,7 @@ impl DryRun {
             releases,
             mechanism: privacy.mechanism(),
             epsilon: privacy.epsilon(),
+            choice_epsilon: Some(plan.guarantee().choice_epsilon()).filter(|choice| *choice > 0.0),
             delta: privacy.delta(),
             charged,
         }
@@ -111,6 +115,9 @@ impl fmt::Display for DryRun {
             self.mechanism,
             self.epsilon
         )?;
+        if let Some(choice) = self.choice_epsilon {
+            writeln!(f, "would choose: λ, privately, with ε = {choice} of it")?;
+        }
         let Some(charged) = &self.charged else {
             return writeln!(f, "would charge: no ledger, so nothing would keep count");
         };

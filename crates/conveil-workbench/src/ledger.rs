@@ -418,7 +418,10 @@ fn found(between: Option<&Between>, observer: &dyn Observer) -> Result<Found, Fa
 
 /// What a release with this workbench claims.
 fn found_by(bench: &Workbench, observer: &dyn Observer) -> Result<Found, Failure> {
-    let plan = bench.plan(observer)?;
+    let plan = match bench.grid(observer)? {
+        None => bench.plan(observer)?,
+        Some(grid) => grid.undecided().map_err(|e| bench.engine(&e))?,
+    };
     let claim = Claim::of(&plan).map_err(failed)?;
     Ok(Found {
         of_spec: claim.scope().map(|scope| scope.holds.clone()),

@@ -83,6 +83,7 @@ mod release;
 mod report;
 mod rule;
 pub mod starter;
+mod tuning;
 mod workbench;
 
 pub use ask::ask_from_spec;
@@ -100,4 +101,5 @@ pub use recipient::{Answer, Delivery, Recipient, Row, Spent};
 pub use release::{Account, Releasing, Unreleased};
 pub use report::Report;
 pub use rule::DecidedRule;
+pub use tuning::{Candidate, Tuning};
 pub use workbench::{Comparing, Comparison, Sweep, Workbench};

@@ -14,9 +14,9 @@ use conveil::plan::Plan;
 use conveil_models::document::Annex;
 use conveil_models::model::{Curated, Datasets};
 use conveil_models::spec::{self, Protects, Reach};
-use conveil_release::ledger::{self, Charges, Part};
+use conveil_release::ledger::{self, Charges, Part, Receipt};
 use conveil_release::{
-    Charged, Released, Stating, charge_series, charge_stating, not_private, rehearse,
+    Charged, ChargedTuned, Released, Stating, charge_series, charge_stating, not_private, rehearse,
     rehearse_series,
 };
 
@@ -30,6 +30,7 @@ use crate::objective::Restating;
 use crate::observer::{Observer, Stage, staged};
 use crate::recipient::{Answer, Delivery, Recipient, Row, Spent};
 use crate::report::Report;
+use crate::tuning::Grid;
 use crate::workbench::Workbench;
 
 /// What [`Workbench::release`] does.
@@ -177,6 +178,9 @@ impl Workbench {
     /// Noise on the answer has no decision to write.
     fn refuse_decision(&self, releasing: &Releasing) -> Result<(), Failure> {
         let strategy = &self.inputs.spec.feasibility.strategy;
+        if releasing.decision {
+            self.refuse_grid("`--decision`")?;
+        }
         if !releasing.decision || strategy.value == Strategy::Program {
             return Ok(());
         }
@@ -260,8 +264,55 @@ impl Workbench {
 /// What stands before a charge.
 struct Before<'s> {
     book: Book,
-    plan: Plan<'static>,
+    planned: Planned,
     series: Series<'s>,
+}
+
+/// What is to be released.
+enum Planned {
+    /// The plan of the spec.
+    One(Plan<'static>),
+    /// One of a grid, chosen privately; and what is charged, whichever it is.
+    Grid(Grid, Plan<'static>),
+}
+
+impl Planned {
+    /// What is claimed and charged.
+    fn claim(&self) -> &Plan<'static> {
+        match self {
+            Planned::One(plan) | Planned::Grid(_, plan) => plan,
+        }
+    }
+}
+
+/// A charge that was made, for a plan or for a choice among plans and its release.
+enum Paid<'p> {
+    One(&'p Plan<'static>, Box<Charged<'p, 'static>>),
+    Grid(ChargedTuned<'p, 'static>),
+}
+
+impl<'p> Paid<'p> {
+    fn receipt(&self) -> &Receipt {
+        match self {
+            Paid::One(_, charged) => charged.receipt(),
+            Paid::Grid(charged) => charged.receipt(),
+        }
+    }
+
+    fn without_report(self) -> Self {
+        match self {
+            Paid::One(plan, charged) => Paid::One(plan, Box::new(charged.without_report())),
+            Paid::Grid(charged) => Paid::Grid(charged.without_report()),
+        }
+    }
+
+    /// The plan that was released, and what came of it.
+    fn release(self, theta: &[f64]) -> conveil_release::Result<(&'p Plan<'static>, Released)> {
+        match self {
+            Paid::One(plan, charged) => Ok((plan, charged.release(theta)?)),
+            Paid::Grid(charged) => charged.release(theta),
+        }
+    }
 }
 
 /// The road of one release.
@@ -281,7 +332,21 @@ impl Road<'_> {
         bench.refuse_part()?;
         bench.refuse_row_of_series(self.releasing.row)?;
         let book = Book::open(self.releasing, &bench.inputs, &cancel)?;
-        let plan = bench.planned(observer)?;
+        let planned = self.planned()?;
+        if let Planned::One(_) = planned {
+            self.say_what_to_expect()?;
+        }
+        let series = Series::open(self)?;
+        Ok(Before {
+            book,
+            planned,
+            series,
+        })
+    }
+
+    /// Says what public data show to be poor, and refuses it where the caller wants no such release.
+    fn say_what_to_expect(&self) -> Result<(), Failure> {
+        let (bench, observer) = (self.bench, self.observer);
         let outlook = bench
             .outlook(observer)
             .map_err(|failure| match failure.kind() {
@@ -291,20 +356,38 @@ impl Road<'_> {
         for poor in outlook.poor() {
             observer.warning(&poor);
         }
-        if self.releasing.strict {
-            bench.refuse_poor(&outlook)?;
+        match self.releasing.strict {
+            true => bench.refuse_poor(&outlook),
+            false => Ok(()),
         }
-        let series = Series::open(self)?;
-        Ok(Before { book, plan, series })
+    }
+
+    /// The plan, or the plans of a grid, their warnings said.
+    fn planned(&self) -> Result<Planned, Failure> {
+        let (bench, observer) = (self.bench, self.observer);
+        let Some(grid) = bench.grid(observer)? else {
+            return Ok(Planned::One(bench.planned(observer)?));
+        };
+        let dearest = grid.tuned.dearest();
+        let dearest = dearest.map_err(|error| Failure::release(bench.name(), &error))?;
+        let dearest = dearest.clone();
+        for warning in dearest.warnings().iter().chain(&grid.tuning().poor) {
+            observer.warning(warning);
+        }
+        if self.releasing.strict {
+            grid.refuse_poor(bench.name())?;
+        }
+        Ok(Planned::Grid(grid, dearest))
     }
 
     fn dry_run(&self, recipient: &mut dyn Recipient) -> Result<DryRun, Failure> {
         let Before {
             mut book,
-            plan,
+            planned,
             series,
         } = self.before()?;
-        let after = self.rehearse(&plan, &series, &mut book)?;
+        let plan = planned.claim();
+        let after = self.rehearse(plan, &series, &mut book)?;
         recipient.rehearse(&series.rows)?;
         self.ready(recipient)?;
         let section = self.bench.inputs.spec.ledger.as_ref();
@@ -323,25 +406,26 @@ impl Road<'_> {
             }
             _ => None,
         };
-        Ok(DryRun::new(&plan, series.rows.len(), charged))
+        Ok(DryRun::new(plan, series.rows.len(), charged))
     }
 
     fn release(&self, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
         let Before {
             mut book,
-            plan,
+            planned,
             series,
         } = self.before()?;
+        let plan = planned.claim();
         let (bench, cancel) = (self.bench, self.observer.cancel());
         // A single charge is its own rehearsal, and without a ledger there is no budget.
         if (series.is_long() && !self.releasing.until_spent && book.ledger().is_some())
             || self.declared(&series)?.is_some()
         {
-            self.rehearse(&plan, &series, &mut book)?;
+            self.rehearse(plan, &series, &mut book)?;
         }
         recipient.prepare(&series.rows)?;
         let mut declared = self
-            .charge_declared(&plan, &series, &mut book, recipient)?
+            .charge_declared(plan, &series, &mut book, recipient)?
             .into_iter();
         for (done, row) in series.rows.iter().enumerate() {
             let charged = declared.next();
@@ -360,7 +444,9 @@ impl Road<'_> {
             };
             go_on
                 .map_err(Unreleased::from)
-                .and_then(|()| self.release_row(row, &plan, charged, &series, &mut book, recipient))
+                .and_then(|()| {
+                    self.release_row(row, &planned, charged, &series, &mut book, recipient)
+                })
                 .map_err(|unreleased| series.unreleased(done, row, unreleased))?;
         }
         Ok(())
@@ -457,35 +543,39 @@ impl Road<'_> {
     }
 
     /// One charge, one answer; of a declared series the charge was made before.
-    fn release_row<'p, 'm>(
+    fn release_row<'p>(
         &self,
         row: &Row,
-        plan: &'p Plan<'m>,
-        declared: Option<Charged<'p, 'm>>,
+        planned: &'p Planned,
+        declared: Option<Charged<'p, 'static>>,
         series: &Series<'_>,
         book: &mut Book,
         recipient: &mut dyn Recipient,
     ) -> Result<(), Unreleased> {
-        let charged = match declared {
-            Some(charged) => charged,
+        let paid = match declared {
+            Some(charged) => Paid::One(planned.claim(), Box::new(charged)),
             None => staged(self.observer, Stage::Charge, || {
-                let dataset = book.dataset(plan)?;
+                let dataset = book.dataset(planned.claim())?;
                 let stating = stating(&self.bench.inputs, Some(row.number))?;
-                charge_stating(plan, &stating, book.charges(), &dataset)
-                    .map_err(|error| Failure::release(self.bench.name(), &error))
+                let paid = match planned {
+                    Planned::One(plan) => charge_stating(plan, &stating, book.charges(), &dataset)
+                        .map(|charged| Paid::One(plan, Box::new(charged))),
+                    Planned::Grid(grid, _) => (grid.tuned)
+                        .charge(&stating, book.charges(), &dataset)
+                        .map(Paid::Grid),
+                };
+                paid.map_err(|error| Failure::release(self.bench.name(), &error))
             })?,
         };
-        let charged = match self.releasing.report {
-            true => charged,
-            false => charged.without_report(),
+        let paid = match self.releasing.report {
+            true => paid,
+            false => paid.without_report(),
         };
-        let spent = book.spent(&charged);
+        let spent = book.spent(paid.receipt());
         let rest = || {
             let theta = series.theta(row.number)?;
-            let released = staged(self.observer, Stage::SolveAndDraw, || {
-                charged.release(&theta)
-            });
-            let released = released.map_err(|error| series.failure(&theta, &error))?;
+            let released = staged(self.observer, Stage::SolveAndDraw, || paid.release(&theta));
+            let (plan, released) = released.map_err(|error| series.failure(&theta, &error))?;
             let released = self.restated(released, row);
             let drawn = Drawn {
                 row,
@@ -513,6 +603,7 @@ impl Road<'_> {
 
     /// What is not private: paper mode, or noise from a seed. It charges nothing.
     fn study(&self, seed: Option<u64>, recipient: &mut dyn Recipient) -> Result<(), Unreleased> {
+        self.bench.refuse_grid("a run that is not private")?;
         let series = Series::open(self)?;
         recipient.prepare(&series.rows)?;
         for (done, row) in series.rows.iter().enumerate() {

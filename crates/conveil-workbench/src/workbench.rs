@@ -210,7 +210,8 @@ impl Workbench {
         &self.inputs.spec
     }
 
-    /// The plan: what would be released, with which noise and guarantee. Public.
+    /// The plan: what would be released, with which noise and guarantee. Public. Refused where λ is chosen privately from a
+    /// grid: there is none before the choice.
     pub fn plan(&self, observer: &dyn Observer) -> Result<Plan<'static>, Failure> {
         self.plan_for(self.inputs.spec.feasibility.strategy.value, observer)
     }
@@ -291,6 +292,14 @@ impl Workbench {
     /// Public facts only: the private values are not even looked up.
     pub fn check(&self, observer: &dyn Observer) -> Result<Check, Failure> {
         self.refuse_part()?;
+        if let Some(grid) = self.grid(observer)? {
+            let plan = grid.undecided().map_err(|e| self.engine(&e))?;
+            let mut check = Check::new(self, &plan);
+            check.settings.clear();
+            check.tuning = Some(grid.tuning());
+            check.notes.extend(self.model.notes());
+            return Ok(check);
+        }
         let plan = self.plan(observer)?;
         let mut check = Check::new(self, &plan);
         check.outlook = Some(self.outlook(observer)?);
@@ -302,6 +311,7 @@ impl Workbench {
 
     /// Solves on the private data and reports to the curator. Nothing is released.
     pub fn solve(&self, row: Option<usize>, observer: &dyn Observer) -> Result<Report, Failure> {
+        self.refuse_grid("`solve`")?;
         let Opened { datasets, theta } = Opened::new(self, row, observer)?;
         let plan = self.planned(observer)?;
         if observer.hears_notes()
@@ -330,6 +340,7 @@ impl Workbench {
         row: Option<usize>,
         observer: &dyn Observer,
     ) -> Result<DecidedRule, Failure> {
+        self.refuse_grid("a rule")?;
         let Opened { datasets, theta } = Opened::new(self, row, observer)?;
         let plan = self.planned(observer)?;
         let decided = staged(observer, Stage::Solve, || plan.released().at(&theta));
@@ -343,6 +354,7 @@ impl Workbench {
         comparing: &Comparing,
         observer: &dyn Observer,
     ) -> Result<Comparison, Failure> {
+        self.refuse_grid("`compare`")?;
         let Opened { datasets, theta } = Opened::new(self, comparing.row, observer)?;
         // Every strategy is compared, whichever the spec has chosen.
         let spec = &self.inputs.spec;
@@ -396,6 +408,7 @@ impl Workbench {
         row: Option<usize>,
         observer: &dyn Observer,
     ) -> Result<Explanation, Failure> {
+        self.refuse_grid("`explain`")?;
         let Opened { datasets, theta } = Opened::new(self, row, observer)?;
         let ask = self.ask(observer)?;
         staged(observer, Stage::Explain, || {
@@ -428,6 +441,7 @@ impl Workbench {
         sweep: &Sweep,
         observer: &dyn Observer,
     ) -> Result<Frontier, Failure> {
+        self.refuse_grid("`frontier`")?;
         let Opened { datasets, theta } = Opened::new(self, sweep.row, observer)?;
         let values = self.frontier_values(sweep)?;
         let ask = self.ask(observer)?;

@@ -14,11 +14,13 @@ mod public;
 mod score;
 mod starter;
 mod stated;
+mod tune;
 
 pub use defaults::lambda_by_rule;
 pub use meaning::Classes;
 pub use score::{Accuracy, Score, noise_length, noise_ratio};
 pub use stated::{Class, Label, SvmSpec};
+pub use tune::Tune;
 
 use crate::model::Kind;
 
@@ -33,7 +35,14 @@ use std::collections::HashSet;
 /// `model = "svm"`.
 pub(crate) static KIND: Kind = Kind {
     word: "svm",
-    problem: &["records", "features", "label", "lambda", "intercept"],
+    problem: &[
+        "records",
+        "features",
+        "label",
+        "lambda",
+        "tune",
+        "intercept",
+    ],
     private: &["data", "test"],
     query: &[],
     releases: &["weights"],
@@ -236,13 +245,14 @@ impl SvmBuilder {
                 self.records
             ));
         }
-        self.refuse_beyond_memory()?;
+        self.refuse_beyond_memory(1)?;
         let map = self.map()?;
         Ok(Svm { parts: self, map })
     }
 
-    /// Refuses more records than this machine can hold: their number is the spec's word, not that of a file.
-    fn refuse_beyond_memory(&self) -> Result<()> {
+    /// Refuses more records than this machine can hold, in so many classifiers: their number is the spec's word, not that of a
+    /// file.
+    fn refuse_beyond_memory(&self, classifiers: usize) -> Result<()> {
         // A name and a place for each private number, and two copies of the entries of A while it is assembled.
         let name = 40.0
             + self
@@ -259,7 +269,7 @@ impl SvmBuilder {
                 self.records,
                 self.features.len()
             ),
-            self.records as f64 * (parameters + entries),
+            classifiers as f64 * self.records as f64 * (parameters + entries),
             "as many `records` as the file has; a sample of them, chosen without looking at their values",
         )
     }

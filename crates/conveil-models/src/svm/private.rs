@@ -70,7 +70,7 @@ impl<'m> Training<'m> {
 
     fn report(&self, curated: &Curated<'_>) -> Result<Document, Failure> {
         let Curated { plan, decided, .. } = *curated;
-        let svm = &self.of.svm;
+        let svm = self.of.behind(plan);
         let ratio = noise_ratio(plan, decided);
         let advice = noise_decides(svm, plan, decided, curated.about);
         let remarks = self.records.remarks(svm);
@@ -124,7 +124,8 @@ impl Datasets for Training<'_> {
     }
 
     fn annex(&self, curated: &Curated<'_>) -> Annex {
-        let (svm, plan, decided) = (&self.of.svm, curated.plan, curated.decided);
+        let (plan, decided) = (curated.plan, curated.decided);
+        let svm = self.of.behind(plan);
         let is_clipped = curated.report.is_some_and(|r| !r.clipped.is_empty());
         Annex {
             warning: noise_decides(svm, plan, decided, curated.about),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use conveil::ask::Query;
-use conveil::plan::Choice;
+use conveil::plan::{Choice, Plan};
 use conveil::program::{DataMap, Place};
-use conveil_text::ReadError;
+use conveil_text::{Located, ReadError};
 
 use super::defaults::{self, LAMBDA_OF_VERSION_1};
 use super::private::Training;
@@ -13,7 +13,7 @@ use super::stated::SvmSpec;
 use super::{Classes, Svm};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Datasets, Model};
+use crate::model::{Candidates, Datasets, Model};
 use crate::spec::{Spec, Version};
 
 /// The classifier of a spec.
@@ -21,7 +21,11 @@ use crate::spec::{Spec, Version};
 pub(super) struct SvmModel {
     pub(super) spec_name: String,
     pub(super) stated: SvmSpec,
+    /// With `tune`, that of the smallest λ: all of the grid have its structure.
     pub(super) svm: Arc<Svm>,
+    candidates: Option<Candidates>,
+    /// The classifiers of the grid.
+    grid: Vec<Arc<Svm>>,
 }
 
 impl SvmModel {
@@ -34,17 +38,59 @@ impl SvmModel {
                 positive: stated.label.positive.to_string(),
                 negative: stated.label.negative.to_string(),
             });
-        let svm = match (stated.lambda, spec.version) {
-            (Some(lambda), _) => svm.lambda(lambda),
-            (None, Version::One) => svm.lambda(LAMBDA_OF_VERSION_1),
-            (None, Version::Two) => svm.lambda_by_rule(&spec.privacy.mechanism),
+        let engine = |e: conveil::Error| Failure::engine(&spec.name, e);
+        let (mut grid, mut candidates) = (Vec::new(), None);
+        if let Some(tune) = &stated.tune {
+            svm.refuse_beyond_memory(tune.value.grid.len())
+                .map_err(engine)?;
+            for lambda in &tune.value.grid {
+                let built = svm.clone().lambda(*lambda).build();
+                grid.push(Arc::new(built.map_err(engine)?));
+            }
+            let maps = grid.iter().map(|svm| svm.clone() as Arc<dyn DataMap>);
+            let split = tune.value.split(&spec.privacy.mechanism);
+            candidates = split.map(|(choice, noise)| Candidates {
+                maps: maps.collect(),
+                lambdas: tune.value.grid.clone(),
+                share: Located {
+                    value: tune.value.share,
+                    line: tune.line,
+                    column: tune.column,
+                },
+                choice,
+                noise,
+                clip: tune.value.clip,
+            });
+        }
+        let svm = match grid.first() {
+            Some(smallest) => smallest.clone(),
+            None => {
+                let svm = match (stated.lambda, spec.version) {
+                    (Some(lambda), _) => svm.lambda(lambda),
+                    (None, Version::One) => svm.lambda(LAMBDA_OF_VERSION_1),
+                    (None, Version::Two) => svm.lambda_by_rule(&spec.privacy.mechanism),
+                };
+                Arc::new(svm.build().map_err(engine)?)
+            }
         };
-        let svm = svm.build().map_err(|e| Failure::engine(&spec.name, e))?;
         Ok(SvmModel {
             spec_name: spec.name.clone(),
             stated: stated.clone(),
-            svm: Arc::new(svm),
+            svm,
+            candidates,
+            grid,
         })
+    }
+
+    /// The classifier behind a plan: of a grid, the one whose λ was chosen.
+    pub(super) fn behind(&self, plan: &Plan<'_>) -> &Svm {
+        let mut settings = plan.guarantee().settings().iter();
+        let chosen = settings.find(|setting| setting.name == "lambda");
+        let of_grid = chosen.and_then(|chosen| {
+            let mut grid = self.grid.iter();
+            grid.find(|svm| svm.lambda() == chosen.value)
+        });
+        of_grid.unwrap_or(&self.svm)
     }
 
     /// A complaint about the number of records.
@@ -76,6 +122,10 @@ impl Model for SvmModel {
 
     fn query(&self, _spec: &Spec) -> Result<Query, Failure> {
         Ok(self.svm.query())
+    }
+
+    fn candidates(&self) -> Option<&Candidates> {
+        self.candidates.as_ref()
     }
 
     fn strategy(&self, _spec: &Spec) -> Option<Choice> {

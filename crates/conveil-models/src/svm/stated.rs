@@ -10,6 +10,7 @@ use conveil_text::tables::{Item, MAX_COUNT, Table};
 use conveil_text::{Located, ReadError};
 
 use super::public::SvmModel;
+use super::tune::{self, Tune};
 use super::{Feature, Intercept, KIND};
 use crate::failure::Failure;
 use crate::files::Files;
@@ -28,6 +29,8 @@ pub struct SvmSpec {
     pub label: Label,
     /// `lambda` (0.001; from version 2 on by the rule): the weight of the regulariser, > 0, where it is stated.
     pub lambda: Option<f64>,
+    /// `tune`, in the place of `lambda`: a grid of which one λ is chosen privately.
+    pub tune: Option<Located<Tune>>,
     /// `intercept` (`regularised`).
     pub intercept: Intercept,
     /// `data` of `[private]`: the path of a CSV file, as written.
@@ -97,6 +100,12 @@ impl SvmSpec {
             table.required("features", "features = { wind = [0.0, 25.0] }")?,
             &label,
         )?;
+        let tune = table.optional("tune");
+        if let (Some(tune), Some(_)) = (&tune, table.peek("lambda")) {
+            return Err(tune
+                .error("`tune` and `lambda` are both given: λ is either chosen privately from the grid, or fixed")
+                .with_help("leave out one of the two"));
+        }
         Ok(SvmSpec {
             records,
             features,
@@ -105,6 +114,7 @@ impl SvmSpec {
                 None => None,
                 Some(lambda) => Some(lambda.positive()?),
             },
+            tune: tune.as_ref().map(Tune::read).transpose()?,
             intercept: match table.optional("intercept") {
                 None => Intercept::default(),
                 Some(item) if item.text()? == "free" => {
@@ -182,7 +192,10 @@ impl Stated for SvmSpec {
                     .error(&spec.name, message)
                     .with_help("`erm` is proven for them"))
             }
-            _ => Ok(()),
+            _ => match &self.tune {
+                Some(tune) => tune::check(tune, spec),
+                None => Ok(()),
+            },
         }
     }
 
