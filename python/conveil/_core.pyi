@@ -125,6 +125,7 @@ class Bench:
         row: int | None = None,
         decision: bool = True,
         report: bool = False,
+        strict: bool = False,
         observer: Observer | None = None,
     ) -> list[_Documents]:
         """Charges, solves, draws once. An error after a charge has `recorded`, and in `answers` what was complete."""
