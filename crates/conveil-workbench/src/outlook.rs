@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use conveil::ask::Strategy;
 use conveil::curator::{self, About};
 use conveil::plan::Plan;
 use conveil_models::digits;
@@ -179,12 +180,14 @@ impl Workbench {
         let mut compared = compared.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
         let rows = by_strategy(&compared, plan.guarantee().strategy());
         if plan.released().query().value_factor().is_some() {
+            // In the engine's terms, as the optimum still is.
             let nominal = self.nominal_cost(&plan, observer);
+            let apart = nominal.map(|nominal| (compared.optimum - nominal).abs());
             if let Some(restating) = Restating::of(self) {
                 restating.comparison(&mut compared);
             }
             let corrected = compared.correction_distance.is_some();
-            let of = |rows| self.of_a_cost(&plan, rows, compared.optimum, nominal, corrected);
+            let of = |rows| self.of_a_cost(&plan, rows, compared.optimum, apart, corrected);
             return Ok(rows.and_then(of));
         }
         Ok(rows.map(|rows| {
@@ -230,7 +233,7 @@ impl Workbench {
         plan: &Plan<'_>,
         rows: ByStrategy,
         optimum: f64,
-        nominal: Option<f64>,
+        from_nominal: Option<f64>,
         corrected: bool,
     ) -> Option<Outlook> {
         let factor = plan.released().query().value_factor()?;
@@ -251,19 +254,27 @@ impl Workbench {
             false => "worse than the optimum",
             true => "better than any decision can be",
         };
-        let expect = format!(
+        let mut expect = format!(
             "on {data} the released cost is about {} {worse}{percent}, {bar} (95%)",
             digits(loss.abs())
         );
+        // Plain noise promises less of the same number: worth a word, and no warning.
+        let mut others = Vec::new();
+        if plan.guarantee().strategy() == Strategy::Program && !is_capped {
+            let name = "strategy = \"output\"";
+            expect += &format!(
+                "; where no decision has to have this cost, {name} is off by about {}",
+                digits(noise)
+            );
+            others.push(Alternative::new(name, noise).worth(f64::INFINITY));
+        }
         let measured = Measured {
             measure: "the error of the released cost".into(),
             chosen: error,
             without_noise: None,
-            // Other strategies promise another thing of the same number, or nothing.
-            others: Vec::new(),
-            trivial: nominal.map(|nominal| {
-                let name = "the cost at the nominal values, which is public";
-                Alternative::new(name, (optimum - nominal).abs())
+            others,
+            trivial: from_nominal.map(|apart| {
+                Alternative::new("the cost at the nominal values, which is public", apart)
             }),
         };
         let mut outlook = Outlook::new(self.about, measured).expecting(expect);
