@@ -176,7 +176,12 @@ impl Workbench {
             return Ok(Some(Outlook::new(self.about, measured?)));
         }
         let batch = batch(&cancel, self.inputs.spec.solver.threads);
-        let compared = curator::compare(&plan, &theta, DRAWS as u64, SEED, &batch);
+        // What is said of a cost is exact: draws would add nothing.
+        let draws = match plan.released().query().value_factor() {
+            Some(_) => 1,
+            None => DRAWS as u64,
+        };
+        let compared = curator::compare(&plan, &theta, draws, SEED, &batch);
         let mut compared = compared.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
         let rows = by_strategy(&compared, plan.guarantee().strategy());
         if plan.released().query().value_factor().is_some() {
