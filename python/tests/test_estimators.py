@@ -373,15 +373,3 @@ def test_names_and_labels_of_many_kinds():
         labels = np.asarray(labels, dtype=type(classes[0]))
         fitted = PrivateLinearSVC(bounds=bounds, classes=classes, not_recorded=True).fit(frame, labels)
         assert set(fitted.predict(frame)) <= set(classes)
-
-
-def test_the_default_lam_is_the_rule_of_the_engine():
-    X, y = machines(300)
-    for delta in (None, 1e-5):
-        fitted = PrivateLinearSVC(delta=delta, **SVC).fit(X, y)
-        (setting,) = fitted.card_["settings"]
-        assert fitted.lam_ == setting["value"] == pytest.approx(default_lam(len(y), 2, 1.0, delta), rel=1e-12)
-        assert f"by the rule for {len(y)} records, 2 features" in setting["text"]
-    # A stated λ is nobody's rule.
-    fitted = PrivateLinearSVC(lam=0.1, **SVC).fit(X, y)
-    assert fitted.lam_ == 0.1 and "settings" not in fitted.card_
