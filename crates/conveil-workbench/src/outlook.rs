@@ -65,14 +65,6 @@ impl Prospect {
         }
     }
 
-    /// What was found.
-    pub fn outlook(&self) -> Option<&Outlook> {
-        match self {
-            Prospect::Found(outlook) => Some(outlook),
-            Prospect::None { .. } => None,
-        }
-    }
-
     /// Whether public data that were stated have no answer.
     pub fn is_odd(&self) -> bool {
         matches!(self, Prospect::None { is_odd: true, .. })

@@ -151,11 +151,45 @@ fn public_data_that_are_missing_are_asked_for() {
 fn a_private_file_is_no_twin() {
     let spec = SPEC.replace("last-year.csv", "demand.csv");
     let bench = bench(&spec, "parameter,value\ndemand,9.5\n");
-    let failure = bench.at(About::Twin).unwrap_err();
-    assert!(
-        failure.to_string().contains("is the private file itself"),
-        "{failure}"
-    );
+    let releasing = Releasing {
+        account: Account::WithoutLedger,
+        ..Releasing::default()
+    };
+    let mut answers: Vec<Answer> = Vec::new();
+    let released = bench.release(&releasing, &mut answers, &Silent);
+    for failure in [
+        bench.at(About::Twin).unwrap_err(),
+        bench.check(&Silent).unwrap_err(),
+        released.unwrap_err().failure,
+    ] {
+        assert_eq!(failure.kind(), Kind::Input);
+        let said = failure.to_string();
+        assert!(said.contains("is the private file itself"), "{said}");
+    }
+    assert!(answers.is_empty());
+}
+
+/// By its name it is another file, and a check of it would print numbers about the private one.
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_private_file_is_no_twin() {
+    for (name, linked) in [("hard", true), ("copied", false)] {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("twin-{name}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let write = |file: &str, text: &str| std::fs::write(folder.join(file), text).unwrap();
+        write("plan.toml", SPEC);
+        write("problem.json", PROBLEM);
+        write("demand.csv", "parameter,value\ndemand,9.5\n");
+        let (private, twin) = (folder.join("demand.csv"), folder.join("last-year.csv"));
+        match linked {
+            true => std::fs::hard_link(private, twin).unwrap(),
+            // A copy cannot be told from another dataset.
+            false => std::fs::copy(private, twin).map(|_| ()).unwrap(),
+        }
+        let bench = Workbench::open(&folder.join("plan.toml")).unwrap();
+        assert_eq!(bench.check(&Silent).is_err(), linked, "{name}");
+    }
 }
 
 /// Seven numbers by at most 1 each: 7 in ℓ₁, √7 in ℓ₂, and a bound per unit of one number is no bound per unit of the latter.
