@@ -77,6 +77,23 @@ def envelope(price):
     return Sensitivity("envelope", (("price", repr(_positive(price, "price"))),))
 
 
+def moreau(width, *, offset=None, cap=None, curvature=None):
+    """Proven for any variables of a curved problem with private right-hand sides, which may be corrected at a smooth price.
+
+    ``width`` is by how much a private number may be corrected for each unit by which its price differs from ``offset``: the
+    prices at the nominal data, unless one number for all is given. ``cap`` limits what a unit of correction costs beyond that;
+    ``curvature`` adds a small quadratic cost on what is released. Needs ``bounds`` on every private parameter.
+    """
+    settings = [("width", repr(_positive(width, "width")))]
+    if offset is not None:
+        settings.append(("offset", repr(float(offset))))
+    if cap is not None:
+        settings.append(("price", repr(_positive(cap, "cap"))))
+    if curvature is not None:
+        settings.append(("curvature", repr(_positive(curvature, "curvature"))))
+    return Sensitivity("moreau", tuple(settings))
+
+
 def radius():
     """Proven for the optimal value with private prices, over a public and bounded feasible set."""
     return Sensitivity("radius")

@@ -78,6 +78,7 @@ _TABLE = [
     (r"  … and (\d+) more \(see --json\)", r"  … and \1 more"),
     (r"… and (\d+) more \(see --json\)", r"… and \1 more"),
     (r" ?\(see --json\)", ""),
+    (r"\(see --details\)", "(see `check(details=True)`)"),
     (r"--pairs|--climbs|--solves|--witness|--replay", lambda m: m.group(0)[2:] + "="),
     (
         r"`?conveil ledger init (\S+) --dataset (\S+) --epsilon (\S+)(?: --spec \S+)?`?",

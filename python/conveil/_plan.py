@@ -134,11 +134,12 @@ def _ask(
         raise InputError(
             "how far can the answer move between neighbours? Give price= (the optimal value, private right-hand sides), "
             "sensitivity=conveil.radius() (the optimal value, private prices), conveil.strong_convexity() (variables, "
-            "private linear costs), conveil.declared(…) or conveil.sampled(…)"
+            "private linear costs), conveil.moreau(…) (variables, private right-hand sides), conveil.declared(…) or "
+            "conveil.sampled(…)"
         )
     if not isinstance(sensitivity, Sensitivity):
         raise InputError(
-            f"sensitivity= is one of conveil.declared, sampled, envelope, radius and strong_convexity; found {sensitivity!r}"
+            f"sensitivity= is one of conveil.declared, sampled, envelope, moreau, radius and strong_convexity; found {sensitivity!r}"
             " (a bare number has no basis: conveil.declared(number, reason) states it as yours)"
         )
     if strategy not in ("auto", "program", "output", "projected", "linear-term"):

@@ -39,9 +39,16 @@ class Verbs:
         """What a careful reader should know before anything is released."""
         return [self._speaker.say(warning) for warning in self._checked["warnings"]]
 
-    def check(self):
-        """The blocks of the problem, what is private, the guarantee and the warnings. Public."""
-        return Check(self._check_text, self._checked)
+    def check(self, *, details=False):
+        """The blocks of the problem, what is private, the guarantee and the warnings. Public.
+
+        ``details=True`` shortens nothing: every private number with every row that it enters, every block and decision.
+        """
+        if not details:
+            return Check(self._check_text, self._checked)
+        with self._speaker, Watched(self._speaker) as heard:
+            _, text = self._bench.check(observer=heard, details=True)
+        return Check(self._speaker.say(text), self._checked)
 
     def sensitivity(self, pairs=None, seed=None, *, executor=None, keep=None, allow_private=False):
         """How far neighbouring datasets between the public bounds move the answer, beside the sensitivity in use.

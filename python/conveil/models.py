@@ -117,6 +117,8 @@ def svm(
     epsilon,
     delta=None,
     lam=1e-3,
+    tune=None,
+    norm=None,
     intercept=True,
     strategy="output",
     eta=0.05,
@@ -137,11 +139,17 @@ def svm(
     classes : ``(negative, positive)``, the two labels, public. Any other label in `y` is refused.
     lam : λ > 0; None takes the one that follows from N, the number of features, ε and δ by a public rule
         (docs/defaults.md), which ``check()`` and the card state.
+    tune : ``{"grid": [1e-3, 1e-2, 1e-1], "share": 0.2}``: λ is chosen from this public grid by a private selection that takes
+        this share of ε; `lam` is then None. The card states which was chosen.
+    norm : R, a public bound on the norm of a record ``(x, 1)`` after its features are scaled to [−1, 1]: longer records are
+        scaled to it one by one, and the noise is for R in the place of √(n + 1).
     strategy : ``"output"``: noise on the trained weights; ``"program"``: weights that are trained for the noise.
     eta : read by ``"program"`` and by ``compare()``: the probability with which the loss of a record may be larger than planned.
     test : ``(X, y)`` to score on in reports for the curator; private too.
     names : of the features, unless `X` has named columns.
     """
+    if tune is not None and lam is not None:
+        raise InputError("tune= chooses λ from its grid: give lam=None beside it")
     names = column_names(X) if names is None else list(names)
     label = next(name for name in ("class", "label", "class of the record") if name not in names)
     negative, positive = (_class_word(value) for value in _two(classes))
@@ -160,6 +168,8 @@ def svm(
                 "records": counted(X, y),
                 "label": {"column": label, "positive": positive, "negative": negative},
                 "lambda": lam,
+                "tune": tune,
+                "norm": norm,
                 "intercept": "regularised" if intercept else "none",
                 "features": dict(zip(names, per_feature(bounds, names))),
             },

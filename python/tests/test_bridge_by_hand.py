@@ -201,3 +201,36 @@ def test_maximising_is_minimising_the_negative():
     assert first.optimum == pytest.approx(-second.optimum, rel=1e-9) == pytest.approx(9.0, rel=1e-7)
     assert first.answer == pytest.approx(-second.answer, rel=1e-7)
     assert first.answer < first.optimum
+
+
+OUTPUT = {"epsilon": 1.0, "adjacency": conveil.one_entry(0.05), "strategy": "output"}
+
+
+@pytest.mark.parametrize("capacity", [[1.0, 0.5], [4.0, 3.0]])
+def test_the_value_of_a_quadratic_objective_stays_quadratic(capacity):
+    x, d = cp.Variable(2, name="x"), cp.Parameter(2, name="d", value=np.array(capacity))
+    profit = 6 * x[0] + 4 * x[1] - cp.quad_form(x, np.diag([1.0, 2.0])) + 7
+    problem = cp.Problem(cp.Maximize(profit), [x <= d, x >= 0])
+    plan = conveil.privatize(problem, d, "value", price=20.0, bounds={d: (0, 6)}, **OUTPUT)
+    assert plan.model.form.P.nnz and plan.model.query.kind == "value"
+    report = plan.solve()
+    # Each product by itself: the limit, or where its price meets its slope.
+    a, b = min(capacity[0], 3.0), min(capacity[1], 1.0)
+    expected = 6 * a + 4 * b - a**2 - 2 * b**2 + 7
+    assert report.answer == pytest.approx(expected, abs=1e-4)
+    assert report.optimum == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_value_with_private_prices_beside_a_square():
+    x, c = cp.Variable(2, name="x"), cp.Parameter(2, name="c", value=np.array([1.0, -2.0]))
+    problem = cp.Problem(cp.Minimize(c @ x + 0.5 * cp.sum_squares(x)), [x <= 1, x >= -1])
+    plan = conveil.privatize(problem, c, "value", sensitivity=conveil.radius(), **OUTPUT)
+    assert plan.solve().answer == pytest.approx(-0.5 - 1.5, abs=1e-4)
+    assert "radius" in plan.check().text
+
+
+def test_squares_of_private_numbers_are_part_of_the_value():
+    x, d = cp.Variable(2, name="x"), cp.Parameter(2, name="d", value=np.array([3.0, 0.5]))
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - d)), [x <= 1, x >= -1])
+    plan = conveil.privatize(problem, d, "value", sensitivity=OWN, **OUTPUT)
+    assert plan.solve().answer == pytest.approx(4.0, abs=1e-4)

@@ -233,3 +233,33 @@ def test_a_release_charges_the_budget_of_its_plan(tmp_path):
         plan.release(ledger=ledger, dataset="people")
     with pytest.raises(conveil.ConveilError):
         plan.release()
+
+
+def test_a_group_of_units_has_a_certificate_by_a_moreau_envelope():
+    plan = conveil.opf(
+        "24_ieee_rts",
+        {3: 176.0, 8: 168.0},
+        release={"south": ["bus 1", "bus 2", "bus 7", "bus 13"]},
+        epsilon=1.0,
+        adjacency=conveil.one_entry(2),
+        bounds=0.1,
+        curvature=0.1,
+        sensitivity=conveil.moreau(10.0),
+    )
+    assert "Moreau envelope" in plan.check().text
+
+
+def test_a_norm_and_a_private_choice_of_lambda_for_a_classifier():
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, (200, 3))
+    y = np.where(X[:, 0] > 0, 1, 0)
+    common = {"bounds": (-1, 1), "classes": (0, 1), "epsilon": 1.0}
+    wide = conveil.svm(X, y, lam=0.1, **common).check().data["guarantee"]["sensitivity"]
+    narrow = conveil.svm(X, y, lam=0.1, norm=1.2, **common).check().data["guarantee"]["sensitivity"]
+    ratio = narrow / wide
+    assert ratio == pytest.approx(1.2 / 2.0, rel=0.01)
+    tune = {"grid": [0.01, 0.1, 1.0], "share": 0.3, "clip": 2.0}
+    tuned = conveil.svm(X, y, lam=None, tune=tune, **common)
+    assert "0.3" in tuned.check().text
+    with pytest.raises(conveil.InputError, match="lam=None"):
+        conveil.svm(X, y, lam=0.1, tune=tune, **common)

@@ -142,6 +142,9 @@ pub(crate) struct Checked {
     /// Fail where public data show that the answer would be poor [exit code 4]
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Show long lists whole: every private number with every row it enters, every block and decision
+    #[arg(long)]
+    pub(crate) details: bool,
 }
 
 /// How the result is shown.

@@ -33,7 +33,10 @@ pub(crate) fn init(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
 /// No timings, so that nothing but public differences shows.
 pub(crate) fn check(checked: &Checked, terminal: &Terminal) -> Result<(), Failure> {
     let bench = opened(&checked.common)?;
-    let check = bench.check(terminal)?;
+    let mut check = bench.check(terminal)?;
+    if checked.details {
+        check = check.with_details();
+    }
     terminal.show(&check)?;
     match (checked.strict, &check.outlook) {
         (true, Some(outlook)) => bench.refuse_poor(outlook),

@@ -75,6 +75,7 @@ fn the_examples_that_rules_decide_are_near_the_best_or_say_what_is_better() {
         "hospital-staffing",
         "readmissions",
         "dose-response",
+        "plant-profit",
         "bike-sharing",
     ] {
         let spec = format!("{name}.toml");

@@ -131,6 +131,135 @@ fn wrong_units_and_values_that_are_all_clipped_show_to_the_curator_alone() {
     }
 }
 
+/// Fourteen shifts from one pool: more private numbers, and more terms in a row, than a check writes out.
+fn many_shifts(name: &str) -> PathBuf {
+    const SHIFTS: usize = 14;
+    let folder = directory(name);
+    // Row i < 14 reads −x[i] ≤ −demand i; the last one Σ x ≤ 100 + demand 0 + … + demand 4.
+    let indexes =
+        |each: &dyn Fn(usize) -> String| (0..SHIFTS).map(each).collect::<Vec<_>>().join(", ");
+    let problem = format!(
+        r#"{{"P": {{"m": 14, "n": 14, "colptr": [{zeros}, 0], "rowval": [], "nzval": []}},
+        "q": [{ones}], "A": {{"m": 15, "n": 14, "colptr": [{pairs}, 28], "rowval": [{rows}], "nzval": [{signs}]}},
+        "b": [{zeros}, 0], "cones": [{{"NonnegativeConeT": 15}}]}}"#,
+        zeros = indexes(&|_| "0".into()),
+        ones = indexes(&|_| "1.0".into()),
+        pairs = indexes(&|i| (2 * i).to_string()),
+        rows = indexes(&|i| format!("{i}, 14")),
+        signs = indexes(&|_| "-1.0, 1.0".into()),
+    );
+    write(&folder.join("roster.json"), problem);
+    let names = indexes(&|i| format!("\"shift {i}\""));
+    let parameters: String = (0..SHIFTS)
+        .map(|i| {
+            let shared = match i < 5 {
+                true => ", { in = \"b\", row = 14, offset = 20.0 }",
+                false => "",
+            };
+            format!("[[private.parameter]]\nname = \"demand {i}\"\nvalue = 3.0\nat = [{{ in = \"b\", row = {i}, coef = -1.0 }}{shared}]\nbounds = [0.0, 9.0]\nnominal = 4.0\n")
+        })
+        .collect();
+    let spec = format!(
+        r#"[problem]
+model = "conic"
+file = "roster.json"
+[[problem.variable]]
+name = "x"
+size = 14
+stage = "decision"
+names = [{names}]
+[private]
+adjacency = {{ kind = "one-entry", alpha = 0.01 }}
+{parameters}[query]
+release = "cost"
+[privacy]
+mechanism = "laplace"
+epsilon = 1.0
+sensitivity = {{ by = "envelope", price = 20.0 }}
+[feasibility]
+eta = 0.05
+"#
+    );
+    write(&folder.join("roster.toml"), spec);
+    folder
+}
+
+#[test]
+fn details_show_every_private_number_and_every_term_of_its_rows() {
+    let folder = many_shifts("many-shifts");
+    let short = check(&folder);
+    assert!(short.contains("… and 2 more (see --details)"), "{short}");
+    assert!(!short.contains("demand 13"), "{short}");
+    assert!(short.contains("+ 8 more terms ≤ 120"), "{short}");
+    let (code, long, said) = ended(&folder, &["check", "roster.toml", "--details"]);
+    assert_eq!(code, 0, "{said}");
+    let last = "coefficient -1 in `c0[13]`: shift 13 ≥ 4, at the nominal values";
+    assert!(long.contains(last) && !long.contains("--details"), "{long}");
+    let shifts: Vec<String> = (0..14).map(|i| format!("shift {i}")).collect();
+    let whole = format!("{} ≤ 120, at the nominal values", shifts.join(" + "));
+    // Whole once, though five private numbers stand in that row.
+    assert_eq!(long.matches(&whole).count(), 1, "{long}");
+    assert_eq!(long.matches("+ 8 more terms ≤ 120").count(), 4, "{long}");
+    assert!(long.contains("`shift 13` moves by"), "{long}");
+    // The document is whole with and without.
+    let json = |more: &[&str]| {
+        let words = [&["check", "roster.toml", "--json"], more].concat();
+        ended(&folder, &words)
+    };
+    assert_eq!(json(&[]), json(&["--details"]));
+}
+
+#[test]
+fn entries_are_called_by_their_own_names() {
+    let folder = many_shifts("named-entries");
+    let ran = |words: &[&str]| {
+        let (code, shown, said) = ended(&folder, words);
+        assert_eq!(code, 0, "{said}");
+        shown
+    };
+    let shown = ran(&["check", "roster.toml"]);
+    assert!(shown.contains(": shift 0 ≥ 4, at the"), "{shown}");
+    let decision = [
+        "release",
+        "roster.toml",
+        "--no-ledger",
+        "--decision",
+        "decision.json",
+    ];
+    ran(&decision);
+    let decision = std::fs::read_to_string(folder.join("decision.json")).unwrap();
+    assert!(decision.contains("\"shift 13\""), "{decision}");
+    let spec = std::fs::read_to_string(folder.join("roster.toml")).unwrap();
+    let asking = |query: &str| {
+        let spec = spec.replace("release = \"cost\"", query);
+        let declared = "{ by = \"declared\", value = 1.0, reason = \"a test\" }";
+        let spec = spec.replace("{ by = \"envelope\", price = 20.0 }", declared);
+        write(&folder.join("asked.toml"), spec);
+        let card: Value =
+            serde_json::from_str(&ran(&["release", "asked.toml", "--no-ledger", "--json"]))
+                .unwrap();
+        let answer = card["answer"].as_array().unwrap().iter();
+        answer
+            .map(|n| n["name"].as_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        asking("release = \"identity\"\nvariables = [\"shift 3\", \"x[5]\"]"),
+        ["shift 3", "shift 5"]
+    );
+    assert_eq!(
+        asking("release = \"sum\"\nvariables = [\"x[1]\", \"shift 2\"]"),
+        ["sum of shift 1, shift 2"]
+    );
+    for shown in [
+        ran(&["solve", "roster.toml"]),
+        ran(&["compare", "roster.toml", "--draws", "10"]),
+        ran(&["explain", "roster.toml"]),
+    ] {
+        assert!(!shown.contains("x["), "{shown}");
+    }
+}
+
 #[test]
 fn a_percentage_is_no_share() {
     let folder = directory("percent");

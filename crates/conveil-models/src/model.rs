@@ -17,7 +17,7 @@ use crate::document::{Annex, Document, Facts, Help};
 use crate::failure::Failure;
 use crate::files::Files;
 pub use crate::outlook::{Alternative, Outlook};
-use crate::spec::{QuerySection, Spec};
+use crate::spec::{QuerySection, Spec, VariableRef};
 use crate::starter::Starter;
 
 /// The registry: one line for each kind of model.
@@ -83,6 +83,11 @@ pub trait Stated: Any + fmt::Debug + Send + Sync {
     /// Reads what goes with a word of `release` that is its own.
     fn read_query(&mut self, _release: &str, _table: &mut Table<'_>) -> Result<(), ReadError> {
         Ok(())
+    }
+
+    /// The entry of a variable block that has this name of its own.
+    fn entry(&self, _name: &str) -> Option<VariableRef> {
+        None
     }
 
     /// The sensitivity where a spec states none.

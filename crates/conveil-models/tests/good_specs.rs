@@ -236,6 +236,33 @@ fn columns_count_characters() {
     assert_eq!((second.line, second.column), (9, 58));
 }
 
+/// By its name an entry is the same as by its index, also where it is named twice or misspelt.
+#[test]
+fn an_entry_may_be_called_by_its_own_name() {
+    let listed = "rows = [{ \"x[0]\" = 1.0, y = 2 }, { \"x[2]\" = -1.0 }]";
+    let named = |rows: &str| {
+        let names = "size = 3\nnames = [\"early\", \"at noon\", \"late\"]";
+        let text = EVERY_KEY.replacen("size = 3", names, 1);
+        text.replacen(listed, rows, 1)
+    };
+    let spec = seed(&named("rows = [{ early = 1.0, y = 2 }, { late = -1.0 }]"));
+    assert_eq!(spec.query.query, seed(EVERY_KEY).query.query);
+    assert_eq!(
+        conic(&spec).variables[0].value.entries,
+        ["early", "at noon", "late"]
+    );
+    let refused = |rows: &str| read("spec.toml", &named(rows)).unwrap_err().to_string();
+    let twice = refused("rows = [{ early = 1.0, \"x[0]\" = 2 }, { late = -1.0 }]");
+    assert!(twice.contains("`x[0]` is named twice"), "{twice}");
+    let part = refused("rows = [{ x = 1.0, \"at noon\" = 2 }, { late = -1.0 }]");
+    assert!(part.contains("`x[1]` is already part of `x`"), "{part}");
+    let misspelt = refused("rows = [{ erly = 1.0 }, { late = -1.0 }]");
+    assert!(
+        misspelt.contains("no variable `erly`") && misspelt.contains("did you mean `early`?"),
+        "{misspelt}"
+    );
+}
+
 #[test]
 fn an_epigraph_is_a_stage_of_its_own() {
     let spec = seed(AT_MOST);

@@ -1,6 +1,6 @@
 //! Portfolios with private forecasts: the program, the certificate, and what is said about a mistake.
 
-use conveil::ask::{Adjacency, Privacy};
+use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy};
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
 use conveil::program::DataMap;
@@ -171,7 +171,9 @@ fn mistakes_in_portfolios() {
         ("bounds = [-0.2, 0.3]", "bounds = [0.3, -0.2]",
             "spec.toml:21:10: `bounds` must be two numbers that increase\n  help: for example: bounds = [-0.1, 0.2]"),
         ("release = \"weights\"", "release = \"cost\"",
-            "spec.toml:26:11: release `cost` makes no sense with model `portfolio`\n  help: a portfolio releases its `weights`; or what groups of assets weigh together: `sum`, `weighted` and `rows`"),
+            "spec.toml:26:11: release `cost` makes no sense with model `portfolio`\n  help: a portfolio releases its `weights`; or what groups of assets weigh together: `sum`, `weighted` and `rows`; or its `value`, the return less the price of the risk"),
+        ("release = \"weights\"", "release = \"value\"",
+            "spec.toml:28:1: sensitivity by `strong-convexity` makes no sense for the value of a portfolio\n  help: for its value: sensitivity = { by = \"radius\" } in [privacy]"),
         ("epsilon = 1.0", "sensitivity = { by = \"erm\" }\nepsilon = 1.0",
             "spec.toml:30:15: sensitivity by `erm` makes no sense for a portfolio\n  help: `strong-convexity` is proven for it, and the default"),
     ] {
@@ -184,4 +186,47 @@ fn mistakes_in_portfolios() {
     let open = SPEC.replace("bounds = [-0.2, 0.3]", "").replace("\"one-entry\", alpha = 0.0005, unit = \"1/year\"", "\"one-record\"");
     let error = read("spec.toml", &open).unwrap_err().to_string();
     assert!(error.contains("without public `bounds` on the returns"), "{error}");
+}
+
+/// max μ'w − ½γw'Σw in the modeller's sign, certified by the radius: no weight exceeds the cap, so that Δ = cap·α.
+#[test]
+fn the_value_of_a_portfolio_moves_by_at_most_cap_times_alpha() {
+    let covariance = vec![vec![0.04, 0.006], vec![0.006, 0.01]];
+    let portfolio = Portfolio::of(vec!["a".into(), "b".into()], covariance)
+        .aversion(4.0)
+        .cap(0.6)
+        .within(-0.2, 0.3)
+        .build()
+        .unwrap();
+    let alpha = 0.01;
+    let ask = Ask::new(Query::Value)
+        .adjacency(Adjacency::one_entry(alpha))
+        .privacy(Privacy::laplace(1.0))
+        .sensitivity(Request::radius())
+        .strategy(Strategy::Output);
+    let plan = Plan::new(&portfolio, ask).unwrap();
+    let bound = plan.guarantee().sensitivity();
+    assert!((bound / (0.6 * alpha) - 1.0).abs() < 2e-3, "{bound}");
+    let value = |forecasts: [f64; 2]| plan.released().at(&forecasts).unwrap().answer[0];
+    let mut largest = 0.0f64;
+    for i in 0..30 {
+        for j in 0..30 {
+            let [a, b] = [i, j].map(|k| -0.2 + f64::from(k) / 60.0);
+            let here = value([a, b]);
+            for there in [value([a + alpha, b]), value([a, b + alpha])] {
+                largest = largest.max((here - there).abs());
+            }
+        }
+    }
+    println!(
+        "moved {largest:.6} of Δ = {bound:.6}, tightness {:.3}",
+        largest / bound
+    );
+    assert!(
+        largest <= bound && largest > 0.99 * 0.6 * alpha,
+        "{largest}"
+    );
+    // By hand: one asset at its unconstrained optimum, w = μ/(γΣ), the other priced out.
+    let alone = value([0.08, -0.2]);
+    assert!((alone + 0.5 * 0.08 * 0.08 / 0.16).abs() < 1e-6, "{alone}");
 }

@@ -81,6 +81,7 @@ fn through_an_epigraph(opf: &Opf, stage: Stage) -> AffineMap {
         name: "t".into(),
         len: 1,
         stage,
+        entries: Vec::new(),
     });
     constraints.push(NewConstraint {
         name: "epigraph".into(),

@@ -110,6 +110,10 @@ fn mistakes_in_classifiers() {
             "spec.toml:8:12: the feature name `wi\\tnd` holds U+0009, which does not show: the card would not read as it is written\n  help: write it with letters, digits and blanks that show"),
         ("\"regularised\"", "\"free\"",
             "spec.toml:6:13: an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that\n  help: intercept = \"regularised\", or \"none\""),
+        ("\"regularised\"", "\"regularised\"\nnorm = 1.0",
+            "spec.toml:7:8: `norm` must be a number above 1, which the constant before the intercept has alone, found 1\n  help: it is in the units of the scaled features, each in [-1, 1], with the constant 1 of the intercept counted; without it the bounds alone count"),
+        ("\"regularised\"", "\"regularised\"\nnorm = 9.0",
+            "spec.toml:7:8: `norm` must be below 1.7320508075688772, which the bounds of 2 features imply already, found 9\n  help: it is in the units of the scaled features, each in [-1, 1], with the constant 1 of the intercept counted; without it the bounds alone count"),
         ("wind = [0.0, 25.0]", "wind = [25.0, 0.0]",
             "spec.toml:8:8: the bounds of `wind` must increase, found [25.0, 0.0]"),
         ("wind = [0.0, 25.0]", "wind = [-1e308, 1e308]",
@@ -239,7 +243,7 @@ fn lambda_is_a_rule_from_version_2_on_and_a_constant_before() {
     let (lambda, settings, _) = shown(&without);
     assert_eq!((lambda, settings), (1e-3, vec![]));
     let (lambda, settings, spec) = shown(&format!("version = 2\n{without}"));
-    let rule = lambda_by_rule(40, 3, &spec.privacy.mechanism);
+    let rule = lambda_by_rule(40, 3, None, &spec.privacy.mechanism);
     assert!((lambda / rule - 1.0).abs() < 1e-12, "{lambda} {rule}");
     assert_eq!(
         (settings[0].name.as_str(), settings[0].value),

@@ -111,10 +111,21 @@ impl Bench {
         format!("<conveil._core.Bench {:?}>", self.name)
     }
 
-    /// Public facts: the plan, its guarantee, warnings and notes.
-    #[pyo3(signature = (observer=None))]
-    fn check(&self, py: Python<'_>, observer: Option<Bound<'_, PyAny>>) -> PyResult<Document> {
-        call::run(py, observer, |heard| document(&self.opened.check(heard)?))
+    /// Public facts: the plan, its guarantee, warnings and notes. The text has every line of its lists with `details`.
+    #[pyo3(signature = (observer=None, *, details=false))]
+    fn check(
+        &self,
+        py: Python<'_>,
+        observer: Option<Bound<'_, PyAny>>,
+        details: bool,
+    ) -> PyResult<Document> {
+        call::run(py, observer, |heard| {
+            let check = self.opened.check(heard)?;
+            match details {
+                true => document(&check.with_details()),
+                false => document(&check),
+            }
+        })
     }
 
     /// Solves on the private data and reports to the curator. Private.

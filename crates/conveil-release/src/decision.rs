@@ -124,11 +124,19 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "DECISION: {}", self.note)?;
         if let Some(correction) = &self.correction {
-            writeln!(
+            write!(
                 f,
-                "NOT for the data as they are, but for data {:.6} away; of the released number {:.6} is the price of that, not a cost of this decision",
-                correction.distance, correction.paid
+                "NOT for the data as they are, but for data {:.6} away",
+                correction.distance
             )?;
+            match correction.paid > 0.0 {
+                true => writeln!(
+                    f,
+                    "; of the released number {:.6} is the price of that, not a cost of this decision",
+                    correction.paid
+                )?,
+                false => writeln!(f)?,
+            }
             for (name, datum, corrected) in &correction.moved {
                 writeln!(f, "  made for {name} = {corrected:.6}, not {datum:.6}")?;
             }

@@ -216,8 +216,17 @@ impl Hinges {
                 instead,
             );
         }
-        // The largest coefficients that the public bounds allow, row by row.
-        let mut largest = vec![0.0f64; records];
+        // The largest coefficients that the public bounds allow, row by row; of those that are scaled to a length, by what is
+        // proven of it too.
+        let ball = affine.ball();
+        if ball.is_some_and(|ball| ball.record_len() != len) {
+            return refuse(
+                "its records are scaled in other parts than they are replaced in",
+                instead,
+            );
+        }
+        let (mut largest, mut scaled) = (vec![0.0f64; records], vec![0.0f64; records]);
+        let mut multiple = 0.0f64;
         let mut fixed: Vec<(usize, usize)> = Vec::new();
         for (k, parameter) in affine.parameters().iter().enumerate() {
             let bounds = parameter.bounds();
@@ -241,7 +250,14 @@ impl Hinges {
                     );
                 }
                 let size = location.coef.abs() * low.abs().max(high.abs());
-                largest[i] += size * size;
+                let is_alone = parameter.locations().len() == 1;
+                match is_alone && ball.is_some_and(|ball| ball.holds(k)) {
+                    true => {
+                        scaled[i] += size * size;
+                        multiple = multiple.max(location.coef.abs());
+                    }
+                    false => largest[i] += size * size,
+                }
                 fixed.push((i, j));
             }
         }
@@ -255,6 +271,9 @@ impl Hinges {
                 largest[i] += v * v;
             }
         }
+        let reach = ball.map_or(0.0, |ball| multiple * ball.reach());
+        let each = largest.iter_mut().zip(scaled);
+        each.for_each(|(largest, scaled)| *largest += scaled.min(reach * reach));
         let radius = largest.into_iter().fold(0.0, f64::max).sqrt() * (1.0 + 1e-12);
         if !(radius > 0.0 && radius <= LARGEST) {
             return refuse(format!("its records reach as far as {radius}"), instead);

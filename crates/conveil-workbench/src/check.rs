@@ -1,6 +1,6 @@
 //! What `check` shows: public facts alone. Two specs that differ in private values only have the same check.
 
-use std::fmt;
+mod text;
 
 use conveil::ask::Strategy;
 use conveil::chance::Budget;
@@ -9,8 +9,6 @@ use conveil::plan::{Basis, Plan};
 use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Reading, Setting};
 use conveil_models::document::{Fields, Value};
 use conveil_models::model::KINDS;
-use conveil_models::{digits, exact};
-use conveil_text::spelling::{counted, quoted};
 use serde::Serialize;
 
 use crate::mapping::{self, Enters};
@@ -90,6 +88,9 @@ pub struct Check {
     /// What the model calls a private number.
     #[serde(skip)]
     private_word: Option<&'static str>,
+    /// Whether the text has every line of its lists. The document has them always.
+    #[serde(skip)]
+    is_detailed: bool,
 }
 
 /// A variable block.
@@ -178,6 +179,7 @@ impl Check {
             facts: with_nulls(facts.as_ref().map(|facts| facts.fields.clone())),
             line: facts.as_ref().map(|facts| facts.line.clone()),
             private_word: facts.map(|facts| facts.private),
+            is_detailed: false,
             columns: program.columns(),
             rows: program.rows(),
             quadratic: program.p().nnz() > 0,
@@ -221,6 +223,14 @@ impl Check {
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
+    }
+
+    /// The same with nothing shortened in its text: every block, every private number, every place that it enters and
+    /// every term of the rows there, every decision that moves.
+    #[must_use]
+    pub fn with_details(mut self) -> Self {
+        self.is_detailed = true;
+        self
     }
 }
 
@@ -285,183 +295,4 @@ fn parameter(
         bounds: parameter.bounds(),
         nominal: parameter.nominal_value(),
     }
-}
-
-/// Places of a private number that are written out.
-const PLACES: usize = 4;
-
-/// Lines shown of a long list.
-const SHOWN: usize = 12;
-
-fn list<T>(
-    f: &mut fmt::Formatter,
-    title: &str,
-    items: &[T],
-    line: impl Fn(&T) -> String,
-) -> fmt::Result {
-    writeln!(f, "{title}:")?;
-    for item in items.iter().take(SHOWN) {
-        writeln!(f, "  {}", line(item))?;
-    }
-    if items.len() > SHOWN {
-        writeln!(f, "  … and {} more (see --json)", items.len() - SHOWN)?;
-    }
-    Ok(())
-}
-
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(f, "CHECK: public, no private value was used")?;
-        let cost = if self.quadratic {
-            "quadratic"
-        } else {
-            "linear"
-        };
-        writeln!(
-            f,
-            "problem: {}: {} and {}, {cost} cost",
-            self.problem,
-            counted(self.columns, "variable", "variables"),
-            counted(self.rows, "constraint row", "constraint rows"),
-        )?;
-        let names = |names: &mut dyn Iterator<Item = &str>| {
-            names.map(|n| n.chars().count()).max().unwrap_or(0).min(28)
-        };
-        let width = names(
-            &mut (self.variables.iter().map(|v| v.name.as_str()))
-                .chain(self.constraints.iter().map(|c| c.name.as_str()))
-                .chain(self.parameters.iter().map(|p| p.name.as_str())),
-        );
-        match &self.line {
-            None => list(f, "variables", &self.variables, |v| {
-                let entries = counted(v.size, "entry", "entries");
-                format!("{:<width$}  {entries:<12} {}", v.name, v.stage)
-            })?,
-            Some(line) => writeln!(f, "{line}")?,
-        }
-        list(f, "constraints", &self.constraints, |c| {
-            let kind = format!("{}, {}", c.cone, counted(c.rows, "row", "rows"));
-            let from = match self.line {
-                None => String::new(),
-                Some(_) => format!("  from `{}`", c.first),
-            };
-            format!("{:<width$}  {kind:<24} {}{from}", c.name, c.holds)
-        })?;
-        let private = match self.private_word {
-            None => "private".into(),
-            Some(word) => {
-                let count = counted(self.parameters.len(), word, &format!("{word}s"));
-                format!("private, {count}")
-            }
-        };
-        list(f, &private, &self.parameters, |p| {
-            let enters = shortened(&p.enters);
-            let bounds = p.bounds.map_or(String::new(), |(low, high)| {
-                format!(
-                    ", clipped to [{}, {}]",
-                    exact(rounded(low)),
-                    exact(rounded(high))
-                )
-            });
-            let nominal = p
-                .nominal
-                .map_or(String::new(), |v| format!(", nominal {v}"));
-            let reads = p.reads.iter().take(PLACES).map(|place| {
-                let row = (place.row.as_ref()).map_or(String::new(), |row| format!(" in `{row}`"));
-                let at = match place.at_nominal {
-                    true => ", at the nominal values",
-                    false => "",
-                };
-                let coefficient = exact(place.coefficient);
-                format!("\n    coefficient {coefficient}{row}: {}{at}", place.reads)
-            });
-            let reads: String = reads.collect();
-            let more = match p.reads.len().checked_sub(PLACES) {
-                Some(more) if more > 0 => format!("\n    and in {more} more places (see --json)"),
-                _ => String::new(),
-            };
-            format!(
-                "{:<width$}  enters {enters}{bounds}{nominal}{reads}{more}",
-                p.name
-            )
-        })?;
-        if let Some(universe) = &self.universe {
-            writeln!(f, "universe: {universe}")?;
-        }
-        if let Some(label) = &self.label {
-            writeln!(
-                f,
-                "labels: the column {} of the private file names its rows; it is public: each card has the label of its row",
-                quoted(label)
-            )?;
-        }
-        writeln!(f)?;
-        writeln!(f, "{}", self.text)?;
-        if let Some(objective) = &self.objective
-            && !objective.is_the_cost()
-        {
-            let released = match self.is_restated {
-                true => "; the released number is stated so, with the same noise",
-                false => "",
-            };
-            writeln!(
-                f,
-                "objective: {objective}, the cost being what the program minimises{released}"
-            )?;
-        }
-        writeln!(f, "fit: {}", self.fit)?;
-        writeln!(f, "movement: {}", self.movement)?;
-        if let Some(tuning) = &self.tuning {
-            writeln!(f, "tuning: λ is chosen {tuning}")?;
-            if let (Some(first), Some(last)) = (tuning.grid.first(), tuning.grid.last()) {
-                writeln!(
-                    f,
-                    "  error bar: ± {} at λ = {} to ± {} at λ = {}",
-                    digits(first.error_bar),
-                    first.lambda,
-                    digits(last.error_bar),
-                    last.lambda
-                )?;
-            }
-            writeln!(
-                f,
-                "  of two λ the better one is chosen nine times as often where their mean losses are {} apart",
-                digits(tuning.tells_apart)
-            )?;
-            if let Some(poor) = &tuning.poor {
-                writeln!(f, "warning: {poor}")?;
-            }
-        }
-        if let Some(outlook) = &self.outlook {
-            if !outlook.is_odd() {
-                writeln!(f, "outlook: {outlook}")?;
-            }
-            for poor in outlook.poor() {
-                writeln!(f, "warning: {poor}")?;
-            }
-        }
-        for warning in &self.warnings {
-            writeln!(f, "warning: {warning}")?;
-        }
-        for note in &self.notes {
-            writeln!(f, "note: {note}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Without the digits of a rounding.
-fn rounded(value: f64) -> f64 {
-    let rounded = (value * 1e6).round() / 1e6;
-    if (rounded - value).abs() <= 1e-12 * value.abs() {
-        rounded
-    } else {
-        value
-    }
-}
-
-fn shortened(places: &[String]) -> String {
-    let shown = places.iter().take(6).cloned().collect::<Vec<_>>();
-    let more = if places.len() > 6 { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
 }

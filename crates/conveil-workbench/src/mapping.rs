@@ -8,6 +8,7 @@ use conveil_models::exact;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// One place that a private number enters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,6 +21,9 @@ pub struct Enters {
     pub coefficient: f64,
     /// What it means: the row as an inequality or equality, or the price of a variable.
     pub reads: String,
+    /// The same with every term of a long row, at the first place in that row.
+    #[serde(skip)]
+    pub whole: Option<String>,
     /// Whether `reads` has the nominal values in it; else the names of the private numbers.
     pub at_nominal: bool,
 }
@@ -81,17 +85,23 @@ impl Words<'_> {
             Place::B(i) | Place::A(i, _) => Some(i),
             Place::Q(_) => None,
         };
+        let (reads, whole) = match place {
+            Place::Q(j) => (self.price(j), None),
+            Place::B(i) | Place::A(i, _) => match self.said.borrow_mut().entry(i) {
+                Entry::Occupied(said) => (said.get().clone(), None),
+                Entry::Vacant(new) => {
+                    let is_long = self.rows.row(i).len() > TERMS;
+                    let whole = is_long.then(|| self.row(i, usize::MAX));
+                    (new.insert(self.row(i, TERMS)).clone(), whole)
+                }
+            },
+        };
         Enters {
             place: place.to_string(),
             row: row.map(|i| self.program.row_name(i)),
             coefficient,
-            reads: match place {
-                Place::Q(j) => self.price(j),
-                Place::B(i) | Place::A(i, _) => {
-                    let mut said = self.said.borrow_mut();
-                    said.entry(i).or_insert_with(|| self.row(i)).clone()
-                }
-            },
+            reads,
+            whole,
             at_nominal: self.at_nominal,
         }
     }
@@ -102,8 +112,8 @@ impl Words<'_> {
         format!("a unit of {name} costs {number}")
     }
 
-    /// Σ a·x ≤ b, turned around where every coefficient is negative.
-    fn row(&self, i: usize) -> String {
+    /// Σ a·x ≤ b with so many terms written out, turned around where every coefficient is negative.
+    fn row(&self, i: usize, written: usize) -> String {
         let blocks = self.program.constraints();
         let place = blocks.partition_point(|block| block.range().end <= i);
         let cone = blocks.get(place).map(|block| block.cone());
@@ -117,7 +127,7 @@ impl Words<'_> {
             && matches!(cone, Some(Cone::Nonnegative(_) | Cone::Zero(_)));
         let sign = if turned { -1.0 } else { 1.0 };
         let mut sum = String::new();
-        for (k, &(j, _)) in terms.iter().take(TERMS).enumerate() {
+        for (k, &(j, _)) in terms.iter().take(written).enumerate() {
             let name = self.program.variable_name(j);
             let own = self.names.get(&Place::A(i, j));
             let (negative, number) = match own {
@@ -138,8 +148,8 @@ impl Words<'_> {
             }
             sum += &name;
         }
-        if terms.len() > TERMS {
-            sum += &format!(" + {} more terms", terms.len() - TERMS);
+        if let more @ 1.. = terms.len().saturating_sub(written) {
+            sum += &format!(" + {more} more terms");
         }
         if terms.is_empty() {
             sum += "0";

@@ -34,7 +34,7 @@ impl Restating {
             (Some(Query::AtMost { .. }), Strategy::Program, Sense::Maximize) => {
                 "objective (at least this)"
             }
-            (Some(Query::AtMost { .. } | Query::Cost), ..) => "objective",
+            (Some(Query::AtMost { .. } | Query::Cost | Query::Value), ..) => "objective",
             _ => "",
         };
         Some(Restating {

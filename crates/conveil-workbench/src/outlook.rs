@@ -234,7 +234,7 @@ impl Workbench {
         corrected: bool,
     ) -> Option<Outlook> {
         let factor = plan.released().query().value_factor()?;
-        let noise = plan.law().std_dev() * plan.released().shape().row(0)[0].abs() / factor;
+        let noise = plan.law().std_dev() * plan.released().shape().row(0)[0].abs() / factor.abs();
         let loss = rows.exact.unwrap_or(rows.chosen);
         let error = loss.hypot(noise);
         let data = data(self.about);

@@ -178,6 +178,7 @@ fn program_in(cone: &Cone, q: &[f64]) -> Program {
             name: "x".into(),
             len: m,
             stage: Stage::Decision,
+            entries: Vec::new(),
         }],
         vec![NewConstraint {
             name: "in".into(),

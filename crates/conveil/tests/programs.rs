@@ -8,11 +8,46 @@ use conveil::program::{
 use proptest::prelude::*;
 use structure_common::message;
 
+#[test]
+fn entries_may_have_names_which_no_other_variable_has() {
+    let named = |entries: &[&str], y: &str| {
+        let entries = entries.iter().map(|e| e.to_string()).collect();
+        let x = NewVariables {
+            entries,
+            ..variables("x", 2)
+        };
+        let (p, a) = (Sparse::zeros(3, 3), Sparse::zeros(0, 3));
+        let blocks = vec![x, variables(y, 1)];
+        Program::new(p, vec![1.0; 3], a, Vec::new(), blocks, Vec::new())
+    };
+    let program = named(&["early", "late"], "y").unwrap();
+    let names: Vec<String> = (0..3).map(|j| program.variable_name(j)).collect();
+    assert_eq!(names, ["early", "late", "y"]);
+    for (reference, columns) in [("late", 1..2), ("x[1]", 1..2), ("x", 0..2), ("y", 2..3)] {
+        assert_eq!(program.find_variables(reference).unwrap(), columns);
+    }
+    assert!(program.find_variables("late[0]").is_err());
+    // A larger program keeps them.
+    assert_eq!(program.blocks().0[0].entries, ["early", "late"]);
+    for (entries, y) in [
+        (&["early"][..], "y"),
+        (&["early", "early"], "y"),
+        (&["early", "y"], "y"),
+        (&["early", "x"], "y"),
+        (&["early", "late"], "late"),
+        (&["early", "l[0]"], "y"),
+        (&["early", ""], "y"),
+    ] {
+        assert!(named(entries, y).is_err(), "{entries:?} {y}");
+    }
+}
+
 fn variables(name: &str, len: usize) -> NewVariables {
     NewVariables {
         name: name.into(),
         len,
         stage: Stage::Decision,
+        entries: Vec::new(),
     }
 }
 

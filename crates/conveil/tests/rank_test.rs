@@ -215,6 +215,7 @@ fn equalities(rows: &[Vec<i32>], columns: usize) -> Program {
             name: "x".into(),
             len: columns,
             stage: Stage::Decision,
+            entries: Vec::new(),
         }],
         vec![NewConstraint {
             name: "row".into(),

@@ -172,6 +172,7 @@ fn names_and_stages_are_put_on_a_saved_problem() {
         name: name.into(),
         len,
         stage,
+        entries: Vec::new(),
     };
     let row = |name: &str| SavedConstraint {
         name: name.into(),

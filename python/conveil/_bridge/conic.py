@@ -221,8 +221,8 @@ class Conic:
         query = self.model.query
         column_names = self.column_names if query.kind in ("at-most", "rows") else []
         lines = ["[query]"]
-        if query.kind == "cost":
-            lines.append('release = "cost"')
+        if query.kind in ("cost", "value"):
+            lines.append(f'release = "{query.kind}"')
         elif query.kind == "at-most":
             (epigraph,) = [c.name for c in self.model.form.columns if c.kind == "epigraph"]
             slope = {column_names[j]: query.slope[j] for j in np.flatnonzero(query.slope).tolist()}

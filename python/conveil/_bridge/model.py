@@ -26,7 +26,7 @@ class Query:
     """What is released, over the columns of the form."""
 
     kind: str
-    """`cost`, `at-most`, `identity` or `rows`."""
+    """`cost`, `value`, `at-most`, `identity` or `rows`."""
     items: list
     rows: sp.csr_array = None
     slope: np.ndarray = None
@@ -136,7 +136,8 @@ def read(
     admit_curvature(stood.problem, problem)
 
     is_curved = not stood.problem.objective.expr.is_affine()
-    in_cones = is_value and is_curved
+    # With noise on the answer the value of a quadratic program is a number like any other; decisions carry a linear one.
+    in_cones = is_value and is_curved and strategy != "output"
     quadratic = not in_cones
     compiled = compile_problem(stood.problem, quadratic)
     first = extract(compiled, stood.parameters, public.value, problem.constraints)
@@ -146,6 +147,12 @@ def read(
         compiled = compile_problem(stood.problem, quadratic)
         first = extract(compiled, stood.parameters, public.value, problem.constraints)
     form = meet(substitute(reach.reach(first)))
+    if is_value and form.H.nnz:
+        # Squares of private numbers, such as d'd in `sum_squares(x - d)`, are part of the value: cones keep them.
+        quadratic = False
+        compiled = compile_problem(stood.problem, quadratic)
+        first = extract(compiled, stood.parameters, public.value, problem.constraints)
+        form = meet(substitute(reach.reach(first)))
 
     # With noise on the answer alone no decision moves, so that no part of the objective is priced at the mean.
     everything_follows = strategy != "program"
@@ -174,12 +181,12 @@ def read(
             "slope= is for the value of a curved objective under program perturbation; leave it out"
             + ("" if is_curved else ": this objective is linear")
         )
-    elif is_value and has_private_prices:
+    elif is_value and has_private_prices and not form.P.nnz:
         form = objective.with_epigraph(form)
     if is_value and np.any(form.e):
         form = objective.with_private_constant(form)
     if is_value:
-        kind = "at-most" if slope_row is not None else "cost"
+        kind = "at-most" if slope_row is not None else "value" if form.P.nnz else "cost"
         found = Query(kind, [query.Item("value", "value", 0, 1)], slope=slope_row)
     else:
         rows, constants, items = query.items_of(release, form, problem, private, public)

@@ -23,7 +23,7 @@ pub const EXAMPLES: &[&str] = &[
 ];
 
 /// The example specs of power grids, by name: their private values are in a CSV beside them.
-pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation"];
+pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation", "group-generation"];
 
 /// The example specs of regressions, by name: regressors and private responses are in a CSV beside them.
 pub const RECORD_EXAMPLES: &[&str] = &["wind-curve", "heat-demand"];
@@ -33,7 +33,7 @@ pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines", "readmissions"];
 
 /// The example specs for which the rule of version 2 chooses another strategy than program perturbation, which `explain` and
 /// `frontier` are about.
-pub const RULED_EXAMPLES: &[&str] = &["dose-response"];
+pub const RULED_EXAMPLES: &[&str] = &["dose-response", "plant-profit"];
 
 /// The example specs of ellipsoids, by name: their private offsets are in a CSV beside them.
 pub const ELLIPSOID_EXAMPLES: &[&str] = &["ellipsoid"];

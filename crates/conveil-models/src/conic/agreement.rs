@@ -122,8 +122,9 @@ fn no_variable(stated: &Conic, variable: &Located<VariableRef>, name: &str) -> R
             "without [[problem.variable]] there is one block, `x`, of all columns of the file",
         );
     }
-    let names = stated.variables.iter().map(|v| v.value.name.as_str());
-    match nearest(block, names) {
+    let blocks = stated.variables.iter().map(|v| &v.value);
+    let names = blocks.flat_map(|block| std::iter::once(&block.name).chain(&block.entries));
+    match nearest(block, names.map(String::as_str)) {
         Some(word) => error.with_help(format!("did you mean `{word}`?")),
         None => error,
     }

@@ -5,6 +5,7 @@ mod private;
 mod public;
 mod starter;
 mod stated;
+mod variables;
 
 use crate::model::Kind;
 use crate::spec::private::{LABEL, UNIVERSE};
@@ -17,7 +18,9 @@ pub(crate) static KIND: Kind = Kind {
     problem: &["file", "variable", "constraint", "objective"],
     private: &["parameter", "data", LABEL, UNIVERSE],
     query: &[],
-    releases: &["identity", "cost", "sum", "weighted", "rows", "at-most"],
+    releases: &[
+        "identity", "cost", "value", "sum", "weighted", "rows", "at-most",
+    ],
     releases_help: "`sum`, `weighted` and `rows` release sums of variables",
     per_alpha: &[],
     facts: &[],

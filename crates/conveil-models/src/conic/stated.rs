@@ -9,7 +9,7 @@ use conveil_text::spelling::quoted;
 use conveil_text::tables::{Item, MAX_COUNT, Names, Table};
 use conveil_text::{Located, ReadError};
 
-use super::{KIND, agreement, public};
+use super::{KIND, agreement, public, variables};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Missing, Model, StandIn, Stated};
@@ -22,6 +22,8 @@ pub struct Conic {
     pub file: Located<String>,
     /// `[[problem.variable]]`: blocks in the order of the columns, each with the word for what it is.
     pub variables: Vec<Located<NewVariables>>,
+    /// `names` of those blocks: where each name stands.
+    pub entries: HashMap<String, VariableRef>,
     /// `[[problem.constraint]]`: one block per cone of the file, in order; empty means that the blocks have no names and
     /// hold with noise.
     pub constraints: Vec<ConstraintBlock>,
@@ -75,12 +77,14 @@ impl Conic {
     /// Reads the keys of `[problem]` beside `model`.
     pub(super) fn read(table: &mut Table) -> Result<Self, ReadError> {
         let file = table.required("file", "file = \"problem.json\"")?.words()?;
+        let variables = match table.optional("variable") {
+            None => Vec::new(),
+            Some(item) => variables::read(item)?,
+        };
         Ok(Conic {
             file,
-            variables: match table.optional("variable") {
-                None => Vec::new(),
-                Some(item) => read_variables(item)?,
-            },
+            entries: variables::entries(&variables),
+            variables,
             constraints: match table.optional("constraint") {
                 None => Vec::new(),
                 Some(item) => read_constraints(item)?,
@@ -115,6 +119,10 @@ impl Stated for Conic {
         let parameters = table.required("parameter", example)?;
         self.parameters = read_parameters(parameters, self.data.as_ref())?;
         Ok(())
+    }
+
+    fn entry(&self, name: &str) -> Option<VariableRef> {
+        self.entries.get(name).cloned()
     }
 
     fn answer_len(&self, query: &QuerySection) -> Option<usize> {
@@ -181,97 +189,6 @@ impl Stated for Conic {
     fn open(&self, spec: &Spec, files: &Files) -> Result<Box<dyn Model>, Failure> {
         Ok(Box::new(public::SavedModel::open(self, spec, files)?))
     }
-}
-
-/// What the word for a block of variables may be, and what each says.
-const STAGES: &str = "`decision` for a real quantity that somebody carries out, `here-and-now` for one that is decided before the noise, `witness` for a slack or another variable of which only the existence is claimed, `epigraph` for one that bounds a convex cost from above";
-
-fn read_variables(item: Item) -> Result<Vec<Located<NewVariables>>, ReadError> {
-    let mut names = Names::default();
-    let mut blocks = Vec::new();
-    let mut tables = item.tables("problem.variable")?.into_iter();
-    while let Some(mut table) = tables.next() {
-        table.known(&["name", "size", "stage"])?;
-        let name = table.required("name", "name = \"x\"")?;
-        if table.peek("stage").is_none() {
-            return Err(without_stage(&name, tables.as_slice()));
-        }
-        let block = NewVariables {
-            name: names.add(&name)?.value,
-            len: match table.optional("size") {
-                None => 1,
-                Some(size) => size.count(1, MAX_COUNT)?,
-            },
-            stage: read_stage(&mut table, &name)?,
-        };
-        if block.name.contains(['[', ']']) {
-            return Err(name.error(format!(
-                "the variable name {} must not contain brackets",
-                quoted(&block.name)
-            )));
-        }
-        blocks.push(name.locate(block));
-    }
-    Ok(blocks)
-}
-
-/// The refusal of a block without a stage, which names those after it that have none either: one reading finds them all.
-fn without_stage(name: &Item, later: &[Table]) -> ReadError {
-    let block = match name.words() {
-        Ok(word) => quoted(&word.value),
-        Err(error) => return error,
-    };
-    let open = later.iter().filter(|table| table.peek("stage").is_none());
-    let open = open.filter_map(|table| table.peek("name")?.words().ok());
-    let open: Vec<String> = open.map(|word| quoted(&word.value)).collect();
-    let others = match open.len() {
-        0 => String::new(),
-        more @ 1..=NAMED => format!("; nor {} {}", verb(more), open.join(", ")),
-        more => format!(
-            "; nor {} {} and {} more",
-            verb(more),
-            open[..NAMED].join(", "),
-            more - NAMED
-        ),
-    };
-    let message = format!("the variable {block} does not say what it is{others}");
-    name.error(message).with_help(line_to_write(&block))
-}
-
-/// Blocks that a refusal names.
-const NAMED: usize = 8;
-
-fn verb(count: usize) -> &'static str {
-    match count {
-        1 => "does",
-        _ => "do",
-    }
-}
-
-fn line_to_write(block: &str) -> String {
-    format!("for {block} write one line: stage = \"decision\" ({STAGES})")
-}
-
-/// The word for what a block is. Specs of former releases could leave it out, or say `recourse`, which left open whether
-/// somebody carries it out: both are refused with the line to write.
-fn read_stage(table: &mut Table, name: &Item) -> Result<Stage, ReadError> {
-    let word = name.words()?.value;
-    let block = quoted(&word);
-    let Some(stage) = table.optional("stage") else {
-        return Err(without_stage(name, &[]));
-    };
-    if stage.text()? == "recourse" {
-        let message =
-            format!("`recourse` does not say whether somebody carries out the variable {block}");
-        return Err(stage.error(message).with_help(line_to_write(&block)));
-    }
-    let words = [
-        Stage::Decision,
-        Stage::HereAndNow,
-        Stage::Witness,
-        Stage::Epigraph,
-    ];
-    stage.choice(&words.map(|stage| (stage.word(), stage)))
 }
 
 fn read_constraints(item: Item) -> Result<Vec<ConstraintBlock>, ReadError> {

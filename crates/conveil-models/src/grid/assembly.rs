@@ -267,6 +267,7 @@ fn one(name: String, stage: Stage) -> NewVariables {
         name,
         len: 1,
         stage,
+        entries: Vec::new(),
     }
 }
 

@@ -190,6 +190,7 @@ fn stretched(opf: &Opf) -> Result<AffineMap> {
         name: name.into(),
         len,
         stage: Stage::Decision,
+        entries: Vec::new(),
     };
     let block = |name: String, cone: Cone| NewConstraint {
         name,

@@ -263,27 +263,36 @@ impl Stated for OpfSpec {
         let sensitivity = &spec.privacy.sensitivity;
         let by = sensitivity.value.by();
         let kind = sensitivity.value.certificate();
-        let is_envelope = kind.is_some_and(|kind| kind.private_part() == Some("b"));
-        if (is_envelope || sensitivity.value.is_sampled()) && !is_bounded {
+        let is_corrected = kind.is_some_and(|kind| kind.private_part() == Some("b"));
+        let is_of_values = kind.is_some_and(|kind| kind.covers_the_objective());
+        if (is_corrected || sensitivity.value.is_sampled()) && !is_bounded {
             let message = format!("sensitivity by `{by}` needs public `bounds` on the demands");
             return Err(sensitivity.error(name, message).with_help(
                 "in [private]: bounds = { relative = 0.3 }, or { within = 50.0 } in MW",
             ));
         }
         match &sensitivity.value {
-            _ if is_envelope && !is_cost => Err(sensitivity
+            _ if is_corrected && !is_cost && is_of_values => Err(sensitivity
                 .error(
                     name,
-                    "sensitivity by `envelope` is proven for the cost only",
+                    format!("sensitivity by `{by}` is proven for the cost only"),
                 )
-                .with_help("declare a bound on the generation, or sample one")),
-            Sensitivity::By(Request::Certificate { .. }) if !is_envelope => {
+                .with_help(
+                    "by = \"moreau\" is proven for generation; or declare a bound, or sample one",
+                )),
+            _ if is_corrected && is_cost && !is_of_values => Err(sensitivity
+                .error(
+                    name,
+                    format!("sensitivity by `{by}` is for generation, and the cost is released"),
+                )
+                .with_help("by = \"envelope\" is proven for the cost")),
+            Sensitivity::By(Request::Certificate { .. }) if !is_corrected => {
                 let message = format!(
                     "sensitivity by `{by}` makes no sense for demands, which stand in the right-hand side"
                 );
                 Err(sensitivity
                     .error(name, message)
-                    .with_help("`envelope` is proven for them"))
+                    .with_help("`envelope` is proven for their cost, `moreau` for generation"))
             }
             Sensitivity::PerAlpha(_) => self.check_largest_cost(spec, is_cost),
             _ => Ok(()),

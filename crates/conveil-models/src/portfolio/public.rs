@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use conveil::ask::{NoiseShape, Query};
-use conveil::program::DataMap;
+use conveil::program::{DataMap, Objective, Sense};
 
 use super::Portfolio;
 use super::private::Forecasts;
-use super::stated::{CovarianceSource, PortfolioSpec};
+use super::stated::{CovarianceSource, PortfolioSpec, is_value};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Datasets, Model};
@@ -24,6 +24,7 @@ pub(super) struct PortfolioModel {
     /// The column that names the rows of a series.
     pub(super) label: Option<String>,
     pub(super) portfolio: Arc<Portfolio>,
+    is_value: bool,
 }
 
 impl PortfolioModel {
@@ -64,6 +65,7 @@ impl PortfolioModel {
         })?;
         Ok(PortfolioModel {
             label: label_of(spec),
+            is_value: is_value(spec),
             name,
             stated: stated.clone(),
             portfolio: Arc::new(portfolio),
@@ -95,9 +97,17 @@ impl Model for PortfolioModel {
     /// Shaped by the curvature where that certifies it.
     fn shape(&self, spec: &Spec) -> NoiseShape {
         match spec.privacy.sensitivity.value.certificate() {
-            Some(_) => NoiseShape::Curvature,
-            None => NoiseShape::Identity,
+            Some(_) if !self.is_value => NoiseShape::Curvature,
+            _ => NoiseShape::Identity,
         }
+    }
+
+    /// The program minimises the negative of the return less the price of the risk.
+    fn objective(&self) -> Option<Objective> {
+        self.is_value.then_some(Objective {
+            sense: Sense::Maximize,
+            constant: 0.0,
+        })
     }
 
     fn how_to_bound(&self) -> &'static str {

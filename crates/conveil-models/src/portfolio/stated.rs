@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use conveil::ask::{Adjacency, Request};
+use conveil::ask::{Adjacency, Query, Request};
 use conveil_text::naming::fault;
 use conveil_text::spelling::{counted, quoted};
 use conveil_text::tables::{Item, Table};
@@ -69,6 +69,11 @@ impl PortfolioSpec {
     }
 }
 
+/// Whether the optimal value is released, and not weights.
+pub(super) fn is_value(spec: &Spec) -> bool {
+    spec.query.query == Some(Query::Value)
+}
+
 fn read_rows(item: &Item) -> Result<Vec<(String, Vec<f64>)>, ReadError> {
     let table = item.table("`covariance`")?;
     let entries = table.entries();
@@ -132,14 +137,25 @@ impl Stated for PortfolioSpec {
     /// What is asked about forecasts must make sense for forecasts.
     fn check(&self, spec: &Spec) -> Result<(), ReadError> {
         let (name, sensitivity) = (&spec.name, &spec.privacy.sensitivity);
+        let (proven, help) = match is_value(spec) {
+            true => (
+                Request::radius(),
+                "for its value: sensitivity = { by = \"radius\" } in [privacy]",
+            ),
+            false => (
+                Request::strong_convexity(),
+                "`strong-convexity` is proven for it, and the default",
+            ),
+        };
         if let Some(kind) = sensitivity.value.certificate()
-            && sensitivity.value != Sensitivity::By(Request::strong_convexity())
+            && sensitivity.value != Sensitivity::By(proven)
         {
-            let by = kind.word();
-            let message = format!("sensitivity by `{by}` makes no sense for a portfolio");
-            return Err(sensitivity
-                .error(name, message)
-                .with_help("`strong-convexity` is proven for it, and the default"));
+            let what = match is_value(spec) {
+                true => "the value of a portfolio",
+                false => "a portfolio",
+            };
+            let message = format!("sensitivity by `{}` makes no sense for {what}", kind.word());
+            return Err(sensitivity.error(name, message).with_help(help));
         }
         let bounds = "in [private]: bounds = [-0.1, 0.2], which every return is clipped to";
         if sensitivity.value.is_sampled() && self.bounds.is_none() {

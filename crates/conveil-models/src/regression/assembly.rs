@@ -81,6 +81,7 @@ impl Pieces {
             name: name.clone(),
             len: 1,
             stage: Stage::Decision,
+            entries: Vec::new(),
         };
         Pieces {
             variables: names.iter().map(weight).collect(),
@@ -99,6 +100,7 @@ impl Pieces {
             name: format!("norm of the {name}"),
             len: 1,
             stage: Stage::HereAndNow,
+            entries: Vec::new(),
         });
         self.q.push(price);
         let start = self.rows;

@@ -14,6 +14,7 @@ mod protects;
 mod query;
 mod reference;
 mod risk;
+mod terms;
 
 use std::sync::Arc;
 
@@ -135,7 +136,7 @@ pub fn read(name: &str, text: &str) -> Result<Spec, ReadError> {
         query,
         feasibility,
         privacy,
-        risk: risk::read(optional(&mut top, "risk")?)?,
+        risk: risk::read(optional(&mut top, "risk")?, &*model)?,
         lattice: operation::read_lattice(optional(&mut top, "lattice")?)?,
         solver: operation::read_solver(optional(&mut top, "solver")?)?,
         study: operation::read_study(optional(&mut top, "study")?)?,

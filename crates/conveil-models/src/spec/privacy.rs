@@ -5,7 +5,7 @@ use conveil::certify::{self, certificates};
 use conveil_text::tables::{Item, Table};
 use conveil_text::{Located, ReadError};
 
-use super::{feasibility, keys_of};
+use super::{feasibility, keys_of, terms};
 use crate::model::Stated;
 
 /// The privacy that is asked for.
@@ -166,6 +166,10 @@ fn read_sensitivity(item: Item) -> Result<Sensitivity, ReadError> {
         "size",
         "on",
         "price",
+        "prices",
+        "width",
+        "offset",
+        "curvature",
     ])?;
     let by = table.required("by", "by = \"declared\"")?;
     let mut words: Vec<(&str, Basis)> =
@@ -177,10 +181,7 @@ fn read_sensitivity(item: Item) -> Result<Sensitivity, ReadError> {
         Basis::Sampled => read_sampled(&mut table)?,
         Basis::Certificate(kind) => Sensitivity::By(Request::Certificate {
             word: kind.word(),
-            price: match kind.takes_price() {
-                true => Some(read_price(&mut table, kind.word())?),
-                false => None,
-            },
+            terms: terms::read(&mut table, kind)?,
         }),
     };
     table.finish(&format!("in a sensitivity by `{}`", by.text()?))?;
@@ -204,18 +205,6 @@ fn read_sampled(table: &mut Table) -> Result<Sensitivity, ReadError> {
             ])?,
         },
     })
-}
-
-/// The price is policy: it has no default that could be right.
-fn read_price(table: &mut Table, by: &str) -> Result<f64, ReadError> {
-    match table.optional("price") {
-        Some(price) => price.positive(),
-        None => Err(table
-            .error(format!("sensitivity by `{by}` needs `price`"))
-            .with_help(
-                "price = 1000.0 is what deviating from the data by one unit costs, a public number: the value of lost load, a price cap",
-            )),
-    }
 }
 
 fn read_declared(table: &mut Table) -> Result<Sensitivity, ReadError> {

@@ -27,7 +27,11 @@ impl QuerySection {
     /// How many numbers are released, if the section alone tells.
     pub fn answer_len(&self) -> Option<usize> {
         match self.query.as_ref()? {
-            Query::Cost | Query::Sum(_) | Query::Weighted(_) | Query::AtMost { .. } => Some(1),
+            Query::Cost
+            | Query::Value
+            | Query::Sum(_)
+            | Query::Weighted(_)
+            | Query::AtMost { .. } => Some(1),
             Query::Rows(rows) => Some(rows.len()),
             Query::Named(rows) => Some(rows.len()),
             Query::Identity | Query::Variables(_) => None,
@@ -36,7 +40,9 @@ impl QuerySection {
 }
 
 /// Words of `release` that are not one model's own.
-const WORDS: [&str; 6] = ["identity", "cost", "sum", "weighted", "rows", "at-most"];
+const WORDS: [&str; 7] = [
+    "identity", "cost", "value", "sum", "weighted", "rows", "at-most",
+];
 
 /// Reads `[query]`, the model its own words.
 pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<QuerySection, ReadError> {
@@ -62,7 +68,7 @@ pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<QuerySect
         return Err(item.error(message).with_help(kind.releases_help));
     }
     let mut variables = Vec::new();
-    let query = read_query(&mut table, release, &mut variables)?;
+    let query = read_query(&mut table, release, &*model, &mut variables)?;
     if query.is_none() {
         model.read_query(release, &mut table)?;
     }
@@ -83,47 +89,52 @@ pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<QuerySect
 fn read_query(
     table: &mut Table,
     word: &str,
+    model: &dyn Stated,
     named: &mut Vec<Located<VariableRef>>,
 ) -> Result<Option<Query>, ReadError> {
     let listed = |table: &mut Table, named: &mut Vec<Located<VariableRef>>| {
         let Some(item) = table.optional("variables") else {
             return Ok(None);
         };
-        *named = reference::read_list(&item)?;
+        *named = reference::read_list(&item, model)?;
         Ok(Some(reference::names(named)))
     };
     Ok(Some(match word {
         "identity" => listed(table, named)?.map_or(Query::Identity, Query::Variables),
         "cost" => Query::Cost,
+        "value" => Query::Value,
         "sum" => Query::Sum(listed(table, named)?.unwrap_or_default()),
         "weighted" => {
             let item = table.required("weights", "weights = { \"x[0]\" = 1.0, y = 2.0 }")?;
-            Query::Weighted(reference::read_weights(&item, named)?)
+            Query::Weighted(reference::read_weights(&item, model, named)?)
         }
         "rows" => {
             let rows = table.required("rows", "rows = [{ \"x[0]\" = 1.0 }, { y = 1.0 }]")?;
             match named_rows(&rows)? {
                 Some(rows) => {
                     let weighted = |(name, row): &(String, Item)| {
-                        Ok((name.clone(), reference::read_weights(row, named)?))
+                        Ok((name.clone(), reference::read_weights(row, model, named)?))
                     };
                     Query::Named(rows.iter().map(weighted).collect::<Result<_, _>>()?)
                 }
                 None => {
                     let rows = rows.filled_array()?;
-                    let rows = rows.iter().map(|row| reference::read_weights(row, named));
+                    let rows = rows
+                        .iter()
+                        .map(|row| reference::read_weights(row, model, named));
                     Query::Rows(rows.collect::<Result<_, _>>()?)
                 }
             }
         }
         "at-most" => {
-            let epigraph = reference::read(&table.required("epigraph", "epigraph = \"t\"")?)?;
+            let epigraph =
+                reference::read(&table.required("epigraph", "epigraph = \"t\"")?, model)?;
             let name = epigraph.value.to_string();
             named.push(epigraph);
             let slope = table.required("slope", "slope = { \"x[0]\" = 1.0 }")?;
             Query::AtMost {
                 epigraph: name,
-                slope: reference::read_weights(&slope, named)?,
+                slope: reference::read_weights(&slope, model, named)?,
             }
         }
         _ => return Ok(None),

@@ -1,4 +1,4 @@
-//! References to variables: `x`, or one coordinate of it, `x[2]`.
+//! References to variables: `x`, or one coordinate of it, `x[2]` or by its own name.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -7,6 +7,8 @@ use conveil_text::Source;
 use conveil_text::spelling::quoted;
 use conveil_text::tables::Item;
 use conveil_text::{Located, ReadError};
+
+use crate::model::Stated;
 
 /// A variable block, or one coordinate of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,9 +47,15 @@ fn parse(text: &str) -> Option<VariableRef> {
     })
 }
 
-/// The variable that `text`, at `offset`, names.
-fn read_at(source: &Source, offset: usize, text: &str) -> Result<Located<VariableRef>, ReadError> {
-    match parse(text) {
+/// The variable of `model` that `text`, at `offset`, names. An entry's own name stands for its block and place, so that it
+/// counts as named however it is written.
+fn read_at(
+    source: &Source,
+    offset: usize,
+    text: &str,
+    model: &dyn Stated,
+) -> Result<Located<VariableRef>, ReadError> {
+    match model.entry(text).or_else(|| parse(text)) {
         Some(reference) => Ok(source.locate(offset, reference)),
         None => Err(source
             .error(offset, format!("{} is not a variable", quoted(text)))
@@ -56,16 +64,19 @@ fn read_at(source: &Source, offset: usize, text: &str) -> Result<Located<Variabl
 }
 
 /// One variable.
-pub(super) fn read(item: &Item) -> Result<Located<VariableRef>, ReadError> {
-    read_at(item.source(), item.offset(), item.text()?)
+pub(super) fn read(item: &Item, model: &dyn Stated) -> Result<Located<VariableRef>, ReadError> {
+    read_at(item.source(), item.offset(), item.text()?, model)
 }
 
 /// A list of variables, none named twice.
-pub(super) fn read_list(item: &Item) -> Result<Vec<Located<VariableRef>>, ReadError> {
+pub(super) fn read_list(
+    item: &Item,
+    model: &dyn Stated,
+) -> Result<Vec<Located<VariableRef>>, ReadError> {
     let mut seen = Overlaps::default();
     let mut variables = Vec::new();
     for entry in item.filled_array()? {
-        let variable = read(&entry)?;
+        let variable = read(&entry, model)?;
         seen.add(&variable.value)
             .map_err(|fault| entry.error(fault))?;
         variables.push(variable);
@@ -77,13 +88,14 @@ pub(super) fn read_list(item: &Item) -> Result<Vec<Located<VariableRef>>, ReadEr
 /// coordinates. The variables are added to `named`.
 pub(super) fn read_weights(
     item: &Item,
+    model: &dyn Stated,
     named: &mut Vec<Located<VariableRef>>,
 ) -> Result<Vec<(String, f64)>, ReadError> {
     let table = item.table(item.to_string())?;
     let mut seen = Overlaps::default();
     let mut weights = Vec::new();
     for (key, offset, value) in table.entries() {
-        let variable = read_at(table.source(), offset, key)?;
+        let variable = read_at(table.source(), offset, key, model)?;
         seen.add(&variable.value)
             .map_err(|fault| table.source().error(offset, fault))?;
         weights.push((variable.value.to_string(), value.number()?));

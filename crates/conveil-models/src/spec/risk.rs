@@ -5,6 +5,7 @@ use conveil_text::tables::{Item, Table};
 use conveil_text::{Located, ReadError};
 
 use super::reference::{self, VariableRef};
+use crate::model::Stated;
 
 /// What is minimised and bounded besides the expected cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +26,7 @@ enum Objective {
 }
 
 /// Reads `[risk]`.
-pub(super) fn read(table: Option<Table>) -> Result<RiskSection, ReadError> {
+pub(super) fn read(table: Option<Table>, model: &dyn Stated) -> Result<RiskSection, ReadError> {
     let mut section = RiskSection {
         risk: Risk::expectation(),
         variables: Vec::new(),
@@ -49,7 +50,7 @@ pub(super) fn read(table: Option<Table>) -> Result<RiskSection, ReadError> {
     };
     let variances = match table.optional("variance") {
         None => Vec::new(),
-        Some(item) => read_variances(item, &mut section.variables)?,
+        Some(item) => read_variances(item, model, &mut section.variables)?,
     };
     let objective = match table.optional("objective") {
         None => Objective::Expectation,
@@ -128,13 +129,14 @@ fn read_limit(item: Item) -> Result<(f64, f64), ReadError> {
 
 fn read_variances(
     item: Item,
+    model: &dyn Stated,
     named: &mut Vec<Located<VariableRef>>,
 ) -> Result<Vec<VarianceTerm>, ReadError> {
     let mut terms = Vec::new();
     for mut table in item.tables("risk.variance")? {
         table.known(&["variables", "weight", "at_most"])?;
         let variables = table.required("variables", "variables = [\"x\"]")?;
-        let variables = reference::read_list(&variables)?;
+        let variables = reference::read_list(&variables, model)?;
         let limit = match (table.optional("weight"), table.optional("at_most")) {
             (Some(weight), None) => VarianceLimit::Weight(weight.positive()?),
             (None, Some(at_most)) => VarianceLimit::AtMost(at_most.positive()?),

@@ -4,6 +4,7 @@ use conveil::ask::{Privacy, Strategy};
 use conveil::plan::Choice;
 use conveil::program::Setting;
 
+use super::SvmBuilder;
 use crate::words::significant_to;
 
 /// λ of a spec of version 1 that states none.
@@ -11,17 +12,19 @@ pub(super) const LAMBDA_OF_VERSION_1: f64 = 1e-3;
 
 /// The λ at which the noise is expected to be half as long as a hyperplane of length 1.
 ///
-/// With p numbers in the hyperplane, features scaled to [−1, 1], the weights move by at most √p/(λN) in the Euclidean norm
-/// when one of N records is replaced, and by √p times that in the sum norm (M8d). So the expected length of the noise is
-/// about √(2p)·p/(λNε) for Laplace noise, cut off or not, and three quarters of p·√(2 ln(1.25/δ))/(λNε) for Gaussian noise,
-/// which is calibrated more closely than by that formula.
-pub fn lambda_by_rule(records: usize, numbers: usize, privacy: &Privacy) -> f64 {
+/// With p numbers in the hyperplane, features scaled to [−1, 1], and L the largest norm of a record, √p or the stated one,
+/// the weights move by at most L/(λN) in the Euclidean norm when one of N records is replaced, and by √p times that in the
+/// sum norm (M8d). So the expected length of the noise is about √(2p)·√p·L/(λNε) for Laplace noise, cut off or not, and
+/// three quarters of √p·L·√(2 ln(1.25/δ))/(λNε) for Gaussian noise, which is calibrated more closely than by that formula.
+pub fn lambda_by_rule(records: usize, numbers: usize, norm: Option<f64>, privacy: &Privacy) -> f64 {
     let p = numbers as f64;
+    // √p·L, where L is the certificate's.
+    let reach = norm.map_or(p, |norm| p.sqrt() * norm.min(p.sqrt()));
     let spread = match privacy {
         Privacy::Laplace { .. } | Privacy::TruncatedLaplace { .. } => (2.0 * p).sqrt(),
         Privacy::Gaussian { delta, .. } => 0.75 * (2.0 * (1.25 / delta).ln()).sqrt(),
     };
-    2.0 * p * spread / (records as f64 * privacy.epsilon())
+    2.0 * reach * spread / (records as f64 * privacy.epsilon())
 }
 
 /// The strategy of a classifier that leaves it open. Every hyperplane is admissible, so that nothing has to be kept feasible.
@@ -33,11 +36,13 @@ pub(super) fn strategy() -> Choice {
 }
 
 /// How a card says which λ the rule chose, and from what.
-pub(super) fn setting(lambda: f64, records: usize, features: usize, privacy: &Privacy) -> Setting {
-    let features = match features {
+pub(super) fn setting(svm: &SvmBuilder, privacy: &Privacy) -> Setting {
+    let (lambda, records) = (svm.lambda, svm.records);
+    let features = match svm.features.len() {
         1 => "1 feature".into(),
         count => format!("{count} features"),
     };
+    let norm = (svm.norm).map_or(String::new(), |norm| format!(", norm {norm}"));
     let delta = match privacy.delta() {
         0.0 => String::new(),
         delta => format!(", δ = {delta}"),
@@ -46,7 +51,7 @@ pub(super) fn setting(lambda: f64, records: usize, features: usize, privacy: &Pr
         name: "lambda".into(),
         value: lambda,
         text: format!(
-            "λ = {}, by the rule for {records} records, {features}, ε = {}{delta}",
+            "λ = {}, by the rule for {records} records, {features}{norm}, ε = {}{delta}",
             significant_to(lambda, 3),
             privacy.epsilon()
         ),
@@ -55,22 +60,39 @@ pub(super) fn setting(lambda: f64, records: usize, features: usize, privacy: &Pr
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Feature, Svm};
     use super::*;
 
     /// By hand: 2·3·√6/600 and 1.5·3·√(2 ln 12500)/600.
     #[test]
     fn lambda_follows_from_records_numbers_and_privacy() {
-        let laplace = lambda_by_rule(600, 3, &Privacy::laplace(1.0));
+        let laplace = lambda_by_rule(600, 3, None, &Privacy::laplace(1.0));
         assert!((laplace - 0.024_494_897_427_831_78).abs() < 1e-15);
-        let gaussian = lambda_by_rule(600, 3, &Privacy::gaussian(1.0, 1e-4));
+        let gaussian = lambda_by_rule(600, 3, None, &Privacy::gaussian(1.0, 1e-4));
         assert!((gaussian - 0.032_577_092_279).abs() < 1e-12, "{gaussian}");
         // Twice the budget or twice the records need half of it.
-        assert!((lambda_by_rule(1_200, 3, &Privacy::laplace(1.0)) / laplace - 0.5).abs() < 1e-12);
-        assert!((lambda_by_rule(600, 3, &Privacy::laplace(2.0)) / laplace - 0.5).abs() < 1e-12);
-        let said = setting(laplace, 600, 2, &Privacy::laplace(1.0)).text;
+        assert!(
+            (lambda_by_rule(1_200, 3, None, &Privacy::laplace(1.0)) / laplace - 0.5).abs() < 1e-12
+        );
+        assert!(
+            (lambda_by_rule(600, 3, None, &Privacy::laplace(2.0)) / laplace - 0.5).abs() < 1e-12
+        );
+        let svm = || {
+            let features = ["a", "b"].map(|name| Feature::within(name, 0.0, 1.0));
+            Svm::of(600, features.to_vec())
+        };
+        let privacy = Privacy::laplace(1.0);
+        let said = setting(&svm().lambda_by_rule(&privacy), &privacy).text;
         assert_eq!(
             said,
             "λ = 0.0245, by the rule for 600 records, 2 features, ε = 1"
+        );
+        // A norm of 1.5 in the place of √3: less noise, and less λ in proportion.
+        let narrow = svm().norm(1.5).lambda_by_rule(&privacy);
+        assert!((narrow.lambda / laplace - 1.5 / 3f64.sqrt()).abs() < 1e-12);
+        assert_eq!(
+            setting(&narrow, &privacy).text,
+            "λ = 0.0212, by the rule for 600 records, 2 features, norm 1.5, ε = 1"
         );
     }
 }

@@ -101,6 +101,12 @@ impl Labelled {
         clipped
     }
 
+    /// How many records are longer than the public norm, and are scaled to it.
+    pub(super) fn scaled(&self, svm: &Svm) -> usize {
+        let records = self.features.iter();
+        records.filter(|record| svm.is_scaled(record)).count()
+    }
+
     /// What about these training records makes a classifier of them worth little. Private.
     pub(super) fn remarks(&self, svm: &Svm) -> Vec<String> {
         let mut remarks = Vec::new();

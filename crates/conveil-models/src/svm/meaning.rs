@@ -48,22 +48,24 @@ impl SvmBuilder {
             positive,
             negative,
         } = self.classes.clone();
-        let (record, public) = match self.labels {
-            Labels::Private => (
-                "one record, its features and its label",
-                "the number of records and the names and bounds of the features",
-            ),
-            Labels::Public(_) => (
-                "the features of one record",
-                "the labels, the number of records and the names and bounds of the features",
-            ),
+        let (record, labels) = match self.labels {
+            Labels::Private => ("one record, its features and its label", ""),
+            Labels::Public(_) => ("the features of one record", "the labels, "),
+        };
+        let of_records = match self.norm {
+            None => String::new(),
+            Some(norm) => {
+                format!(" and the norm {norm} that every record is scaled to where it is longer")
+            }
         };
         Meaning {
             subject: Some(Subject {
                 entry: "one number of one record".into(),
                 record: record.into(),
                 all: "all records".into(),
-                public: public.into(),
+                public: format!(
+                    "{labels}the number of records and the names and bounds of the features{of_records}"
+                ),
             }),
             reading: Some(Reading {
                 value: quantity("score", None),

@@ -1,13 +1,14 @@
 //! Support vector machines with private records: min λ‖(w, b)‖² + (1/N)Σ sᵢ, yᵢ(w'xᵢ − b) ≥ 1 − sᵢ, sᵢ ≥ 0.
 //!
 //! A record enters as yᵢ·(xᵢ, 1), which is all that its hinge sees; features are clipped and scaled to [−1, 1] by public
-//! bounds. Under noise each slack answers on its own (M9), so that training is an ordinary sum of hinges at every noise
+//! bounds, and x is then scaled to ‖(xᵢ, 1)‖ ≤ R where a public norm R is stated. Under noise each slack answers on its own (M9), so that training is an ordinary sum of hinges at every noise
 //! scale, and the certificate for regularised empirical risk covers what is released.
 
 mod compare;
 mod defaults;
 mod labelled;
 mod meaning;
+mod norm;
 mod outlook;
 mod private;
 mod public;
@@ -42,6 +43,7 @@ pub(crate) static KIND: Kind = Kind {
         "lambda",
         "tune",
         "intercept",
+        "norm",
     ],
     private: &["data", "test"],
     query: &[],
@@ -158,6 +160,7 @@ pub struct SvmBuilder {
     intercept: Intercept,
     labels: Labels,
     classes: Classes,
+    norm: Option<f64>,
     /// What a rule chose.
     settings: Vec<Setting>,
 }
@@ -170,12 +173,11 @@ impl SvmBuilder {
         self
     }
 
-    /// λ by the rule for this privacy ([`lambda_by_rule`]), which cards then say. The intercept must be stated before.
+    /// λ by the rule for this privacy ([`lambda_by_rule`]), which cards then say. The intercept and the norm must be stated
+    /// before.
     pub fn lambda_by_rule(mut self, privacy: &Privacy) -> Self {
-        let (records, features) = (self.records, self.features.len());
-        let numbers = features + usize::from(self.has_intercept());
-        self.lambda = lambda_by_rule(records, numbers, privacy);
-        self.settings = vec![defaults::setting(self.lambda, records, features, privacy)];
+        self.lambda = lambda_by_rule(self.records, self.numbers(), self.norm, privacy);
+        self.settings = vec![defaults::setting(&self, privacy)];
         self
     }
 
@@ -245,6 +247,7 @@ impl SvmBuilder {
                 self.records
             ));
         }
+        self.check_norm()?;
         self.refuse_beyond_memory(1)?;
         let map = self.map()?;
         Ok(Svm { parts: self, map })
@@ -279,6 +282,11 @@ impl SvmBuilder {
         self.intercept != Intercept::None
     }
 
+    /// Numbers of the hyperplane.
+    fn numbers(&self) -> usize {
+        self.features.len() + usize::from(self.has_intercept())
+    }
+
     /// Entries of θ in one record.
     fn width(&self) -> usize {
         let label = self.labels == Labels::Private && self.has_intercept();
@@ -287,7 +295,7 @@ impl SvmBuilder {
 
     fn map(&self) -> Result<AffineMap> {
         let (n, records) = (self.features.len(), self.records);
-        let weights = n + usize::from(self.has_intercept());
+        let weights = self.numbers();
         let columns = weights + records;
         let width = self.width();
         let mut triplets = Vec::with_capacity(records * (weights + 2));
@@ -332,7 +340,12 @@ impl SvmBuilder {
             holds: Holds::WithNoise,
             rows: Vec::new(),
         };
-        let variable = |name: String, len: usize, stage: Stage| NewVariables { name, len, stage };
+        let variable = |name: String, len: usize, stage: Stage| NewVariables {
+            name,
+            len,
+            stage,
+            entries: Vec::new(),
+        };
         let features = self.features.iter();
         let mut variables: Vec<NewVariables> = features
             .map(|f| variable(weight_name(&f.name), 1, Stage::Decision))
@@ -350,7 +363,11 @@ impl SvmBuilder {
             variables,
             vec![block("margin"), block("not negative")],
         )?;
-        AffineMap::new(program, parameters)
+        let map = AffineMap::new(program, parameters)?;
+        match self.ball()? {
+            None => Ok(map),
+            Some(ball) => map.with_ball(ball),
+        }
     }
 }
 
@@ -385,6 +402,7 @@ impl Svm {
             intercept: Intercept::default(),
             labels: Labels::default(),
             classes: Classes::default(),
+            norm: None,
             settings: Vec::new(),
         }
     }

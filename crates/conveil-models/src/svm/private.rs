@@ -6,6 +6,8 @@ use conveil::curator::About;
 use conveil::noise::Sampler;
 use conveil::plan::{Decided, Plan};
 
+use conveil_text::spelling::counted;
+
 use super::compare;
 use super::labelled::Labelled;
 use super::outlook;
@@ -50,6 +52,7 @@ impl<'m> Training<'m> {
         let mut remarks: Vec<String> = outside
             .map(|o| format!("{o} of {}", records.name))
             .collect();
+        remarks.extend(scaled_text(svm, &records));
         remarks.extend(records.remarks(svm));
         Ok(Training {
             of,
@@ -91,13 +94,19 @@ impl<'m> Training<'m> {
         for score in &scores {
             text += &score.line();
         }
+        if let Some(scaled) = scaled_text(svm, &self.records) {
+            text += &format!("{scaled}\n");
+        }
         let outside = self.records.outside(svm);
+        let mut fields = Fields::default().with(
+            "outside_bounds",
+            outside.iter().map(|o| o.fields()).collect::<Vec<_>>(),
+        );
+        if svm.norm().is_some() {
+            fields = fields.with("scaled_to_norm", self.records.scaled(svm));
+        }
         Ok(Document {
-            fields: Fields::default()
-                .with(
-                    "outside_bounds",
-                    outside.iter().map(|o| o.fields()).collect::<Vec<_>>(),
-                )
+            fields: fields
                 .with("noise_over_weights", ratio.is_finite().then_some(ratio))
                 .with("advice", advice)
                 .with("remarks", remarks)
@@ -206,6 +215,19 @@ impl FileScore {
             100.0 * self.before_noise.majority
         )
     }
+}
+
+/// How many records are scaled to the public norm, where some are. Private.
+fn scaled_text(svm: &Svm, records: &Labelled) -> Option<String> {
+    let norm = svm.norm()?;
+    let scaled = records.scaled(svm);
+    (scaled > 0).then(|| {
+        format!(
+            "{scaled} of {} of {} longer than the public norm {norm}, scaled to it",
+            counted(records.labels.len(), "record", "records"),
+            records.name
+        )
+    })
 }
 
 /// A warning where the noise is longer than the hyperplane.

@@ -31,13 +31,16 @@ pub(super) struct SvmModel {
 impl SvmModel {
     pub(super) fn open(stated: &SvmSpec, spec: &Spec) -> Result<Self, Failure> {
         let features = stated.features.iter().map(|feature| feature.value.clone());
-        let svm = Svm::of(stated.records.value, features.collect())
+        let mut svm = Svm::of(stated.records.value, features.collect())
             .intercept(stated.intercept)
             .classes(Classes {
                 label: stated.label.column.value.clone(),
                 positive: stated.label.positive.to_string(),
                 negative: stated.label.negative.to_string(),
             });
+        if let Some(norm) = stated.norm {
+            svm = svm.norm(norm);
+        }
         let engine = |e: conveil::Error| Failure::engine(&spec.name, e);
         let (mut grid, mut candidates) = (Vec::new(), None);
         if let Some(tune) = &stated.tune {

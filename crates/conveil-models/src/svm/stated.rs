@@ -11,7 +11,7 @@ use conveil_text::{Located, ReadError};
 
 use super::public::SvmModel;
 use super::tune::{self, Tune};
-use super::{Feature, Intercept, KIND};
+use super::{Feature, Intercept, KIND, norm};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Missing, Model, StandIn, Stated};
@@ -33,6 +33,9 @@ pub struct SvmSpec {
     pub tune: Option<Located<Tune>>,
     /// `intercept` (`regularised`).
     pub intercept: Intercept,
+    /// `norm`: a public bound on ‖(x, 1)‖ of each record, x its scaled features; on ‖x‖ without an intercept. Above 1 (0
+    /// without), and below what the bounds imply.
+    pub norm: Option<f64>,
     /// `data` of `[private]`: the path of a CSV file, as written.
     pub data: Option<Located<String>>,
     /// `test`: records to score hyperplanes on, private too.
@@ -106,6 +109,22 @@ impl SvmSpec {
                 .error("`tune` and `lambda` are both given: λ is either chosen privately from the grid, or fixed")
                 .with_help("leave out one of the two"));
         }
+        let intercept = match table.optional("intercept") {
+            None => Intercept::default(),
+            Some(item) if item.text()? == "free" => {
+                return Err(item
+                    .error("an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that")
+                    .with_help("intercept = \"regularised\", or \"none\""));
+            }
+            Some(item) => item.choice(&[
+                ("regularised", Intercept::Regularised),
+                ("none", Intercept::None),
+            ])?,
+        };
+        let norm = match table.optional("norm") {
+            None => None,
+            Some(item) => Some(read_norm(&item, features.len(), intercept)?),
+        };
         Ok(SvmSpec {
             records,
             features,
@@ -115,18 +134,8 @@ impl SvmSpec {
                 Some(lambda) => Some(lambda.positive()?),
             },
             tune: tune.as_ref().map(Tune::read).transpose()?,
-            intercept: match table.optional("intercept") {
-                None => Intercept::default(),
-                Some(item) if item.text()? == "free" => {
-                    return Err(item
-                        .error("an intercept without a regulariser is not a function of the data: where several are optimal, two exact solvers return two of them, and no guarantee covers that")
-                        .with_help("intercept = \"regularised\", or \"none\""));
-                }
-                Some(item) => item.choice(&[
-                    ("regularised", Intercept::Regularised),
-                    ("none", Intercept::None),
-                ])?,
-            },
+            intercept,
+            norm,
             data: None,
             test: None,
             at_twin: false,
@@ -218,6 +227,16 @@ impl Stated for SvmSpec {
 
     fn open(&self, spec: &Spec, _files: &Files) -> Result<Box<dyn Model>, Failure> {
         Ok(Box::new(SvmModel::open(self, spec)?))
+    }
+}
+
+fn read_norm(item: &Item, features: usize, intercept: Intercept) -> Result<f64, ReadError> {
+    let value = item.number()?;
+    match norm::fault(value, features, intercept != Intercept::None) {
+        None => Ok(value),
+        Some(fault) => Err(item
+            .error(format!("`norm` {fault}"))
+            .with_help("it is in the units of the scaled features, each in [-1, 1], with the constant 1 of the intercept counted; without it the bounds alone count")),
     }
 }
 

@@ -203,6 +203,7 @@ impl<'a> Fan<'a> {
                 name: "weights".into(),
                 len: n,
                 stage: Stage::Decision,
+                entries: Vec::new(),
             }],
             vec![NewConstraint {
                 name: "conditions".into(),

@@ -4,12 +4,15 @@ mod adjacency;
 mod lattice;
 mod query;
 mod strategy;
+mod terms;
 mod universe;
+pub(crate) mod value;
 
 pub use crate::noise::SampleSize;
 pub use adjacency::Adjacency;
 pub use query::{Query, ResolvedQuery, may_be_queried};
 pub use strategy::Strategy;
+pub use terms::{Offset, Terms};
 pub use universe::Universe;
 
 use crate::error::{Error, Result};
@@ -269,8 +272,8 @@ pub enum Request {
     Certificate {
         /// The word of one of [`certificates`](crate::certify::certificates).
         word: &'static str,
-        /// Its public price, where it takes one.
-        price: Option<f64>,
+        /// Its public numbers.
+        terms: Terms,
     },
 }
 
@@ -278,6 +281,11 @@ impl Request {
     /// Whether a certificate is asked for.
     pub(crate) fn is_certificate(&self) -> bool {
         matches!(self, Request::Certificate { .. })
+    }
+
+    /// Whether its terms add a quadratic cost.
+    pub(crate) fn adds_curvature(&self) -> bool {
+        matches!(self, Request::Certificate { terms, .. } if terms.curvature.is_some())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Queries (M1, M2): linear maps Q on the decision, by name.
 
-use super::Strategy;
+use super::{Strategy, value};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{Cone, DataMap, Part, Program, Stage, Sum};
@@ -12,10 +12,13 @@ use std::collections::BTreeMap;
 pub enum Query {
     /// Every variable but the witnesses and the epigraphs.
     Identity,
-    /// Every entry of these variables (`name` or `name[i]`).
+    /// Every entry of these variables (`name`, `name[i]` or an entry's own name).
     Variables(Vec<String>),
     /// The linear cost q'x.
     Cost,
+    /// The optimal value: the whole objective ½x'Px + q'x with its constant, curved or with private costs. Where it is a
+    /// public linear cost it is that query; else no decision can carry noise in it, and the noise is on the answer.
+    Value,
     /// The sum over these variables; over all but the witnesses and the epigraphs when empty.
     Sum(Vec<String>),
     /// A weighted sum.
@@ -46,8 +49,11 @@ pub struct ResolvedQuery {
     pub(crate) labels: Vec<String>,
     /// The second row of an at-most query.
     pub(crate) slope: Option<Vec<(usize, f64)>>,
-    /// The query is the cost row itself, up to a factor, and P = 0: a value, single-valued whatever the argmin.
+    /// What is released is this factor times the optimal value: a cost row with P = 0, or the objective itself.
+    /// Single-valued whatever the argmin.
     pub(crate) value_factor: Option<f64>,
+    /// The answer is the objective of the solved program, which is no sum of its variables: its one row is empty.
+    pub(crate) is_objective: bool,
 }
 
 impl ResolvedQuery {
@@ -56,7 +62,8 @@ impl ResolvedQuery {
         &self.rows
     }
 
-    /// The factor f where what is released is f times the optimal value, whatever the argmin.
+    /// The factor f where what is released is f times the optimal value, whatever the argmin. Below 0 for a number that is
+    /// maximised: the program minimises its negative.
     pub fn value_factor(&self) -> Option<f64> {
         self.value_factor
     }
@@ -107,8 +114,24 @@ impl ResolvedQuery {
         }
     }
 
-    /// Qx.
+    /// Whether the answer is the objective of the solved program itself, and no sum of its variables.
+    pub fn is_objective(&self) -> bool {
+        self.is_objective
+    }
+
+    /// The answer at a point of this program: Qx, or its objective.
+    pub fn answer(&self, program: &Program, x: &[f64]) -> Vec<f64> {
+        match self.is_objective {
+            true => vec![program.objective(x)],
+            false => self.apply(x),
+        }
+    }
+
+    /// Qx. NaN where the answer is no sum of variables: such a query has [`ResolvedQuery::answer`] alone.
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
+        if self.is_objective {
+            return vec![f64::NAN];
+        }
         self.rows
             .iter()
             .map(|row| row.iter().map(|&(j, w)| w * x[j]).sum())
@@ -144,6 +167,12 @@ impl Query {
                 single(columns)
             }
             Query::Cost => (vec![cost_row(map)?], vec!["cost".into()]),
+            Query::Value => {
+                if let Some(why) = value::beyond_a_cost(map)? {
+                    return value::of_the_objective(strategy, why);
+                }
+                (vec![cost_row(map)?], vec![value::LABEL.into()])
+            }
             Query::Sum(names) => {
                 let weights: Vec<(String, f64)> = names.iter().map(|n| (n.clone(), 1.0)).collect();
                 let row = if names.is_empty() {
@@ -154,7 +183,9 @@ impl Query {
                 let label = if names.is_empty() {
                     "sum of all variables".into()
                 } else {
-                    format!("sum of {}", names.join(", "))
+                    let names: Result<Vec<String>> =
+                        names.iter().map(|name| called(program, name)).collect();
+                    format!("sum of {}", names?.join(", "))
                 };
                 (vec![row], vec![label])
             }
@@ -189,6 +220,7 @@ impl Query {
                     ));
                 }
                 slope_row = Some(row);
+                let epigraph = program.variable_name(columns.start);
                 (
                     vec![vec![(columns.start, 1.0)]],
                     vec![match strategy {
@@ -201,15 +233,27 @@ impl Query {
                 )
             }
         };
-        let query = ResolvedQuery {
-            value_factor: value_factor(map, &rows),
-            rows,
-            labels,
-            slope: slope_row,
-        };
-        query.validate(map, strategy)?;
-        Ok(query)
+        checked(map, strategy, rows, labels, slope_row)
     }
+}
+
+/// The query with these rows, refused where M2 refuses it.
+fn checked(
+    map: &dyn DataMap,
+    strategy: Strategy,
+    rows: Vec<Vec<(usize, f64)>>,
+    labels: Vec<String>,
+    slope: Option<Vec<(usize, f64)>>,
+) -> Result<ResolvedQuery> {
+    let query = ResolvedQuery {
+        value_factor: value_factor(map, &rows),
+        rows,
+        labels,
+        slope,
+        is_objective: false,
+    };
+    query.validate(map, strategy)?;
+    Ok(query)
 }
 
 /// Whether a query may name this variable (`name` or `name[i]`) at all: it exists, and its stage lets it stand in a row.
@@ -374,14 +418,14 @@ fn cost_row(map: &dyn DataMap) -> Result<Vec<(usize, f64)>> {
         return Err(Error::refused(
             "a query of the cost",
             "the cost coefficients are private, so the query itself would depend on the data",
-            "query public combinations of the variables",
+            "query public combinations of the variables; or release = \"value\" with strategy = output",
         ));
     }
     if program.p().nnz() > 0 {
         return Err(Error::refused(
             "a query of the cost",
-            "the cost is quadratic, and a query is linear",
-            "write the cost through an epigraph variable and release it as `at-most` with a public slope",
+            "the cost is quadratic, and this query is linear",
+            "release = \"value\" with strategy = output, which is the optimal value alone; or write the cost through an epigraph variable and release it as `at-most` with a public slope",
         ));
     }
     let row: Vec<(usize, f64)> = nonzero(program.q());
@@ -399,6 +443,15 @@ fn nonzero(q: &[f64]) -> Vec<(usize, f64)> {
         .collect()
 }
 
+/// What a reference is called: a block by its name, an entry by its own.
+fn called(program: &Program, reference: &str) -> Result<String> {
+    let columns = program.find_variables(reference)?;
+    Ok(match columns.len() {
+        1 => program.variable_name(columns.start),
+        _ => reference.into(),
+    })
+}
+
 fn weighted(program: &Program, weights: &[(String, f64)]) -> Result<Vec<(usize, f64)>> {
     let mut row = std::collections::BTreeMap::new();
     for (name, weight) in weights {
@@ -409,7 +462,7 @@ fn weighted(program: &Program, weights: &[(String, f64)]) -> Result<Vec<(usize, 
     Ok(row.into_iter().filter(|(_, w)| *w != 0.0).collect())
 }
 
-/// The factor f with query = f·q, where the query is one row, P = 0 and q is public.
+/// The factor f with query = f·q, where the query is one row, P = 0 and q is public; −1 for a profit that is maximised.
 fn value_factor(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) -> Option<f64> {
     let program = map.template();
     let [row] = rows else { return None };
@@ -425,5 +478,5 @@ fn value_factor(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) -> Option<f64> {
         .iter()
         .zip(row)
         .all(|(c, r)| c.0 == r.0 && (r.1 - factor * c.1).abs() <= 1e-12 * r.1.abs());
-    (proportional && factor > 0.0).then_some(factor)
+    (proportional && factor.is_finite() && factor != 0.0).then_some(factor)
 }

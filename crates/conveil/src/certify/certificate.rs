@@ -2,7 +2,7 @@
 //! public structure.
 
 use super::metric::{CurvedBound, Metric};
-use crate::ask::{Adjacency, Ask, Norm, ResolvedQuery};
+use crate::ask::{Adjacency, Ask, Norm, ResolvedQuery, Terms};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::error::Result;
@@ -24,9 +24,9 @@ pub trait Kind: Debug + Sync {
     /// What it covers, in one line.
     fn covers(&self) -> &'static str;
 
-    /// Whether a public price is to be stated with it.
-    fn takes_price(&self) -> bool {
-        false
+    /// The public numbers that are stated with it.
+    fn takes(&self) -> Takes {
+        Takes::default()
     }
 
     /// b or q, where all private numbers must stand in that part of the program.
@@ -44,8 +44,20 @@ pub trait Kind: Debug + Sync {
         false
     }
 
+    /// Whether it covers records that are scaled to a public length: neighbours in other respects than one whole record
+    /// do not stay neighbours then.
+    fn covers_scaled_records(&self) -> bool {
+        false
+    }
+
     /// Whether it makes the query itself: the model's own cannot be read in public.
     fn makes_the_query(&self) -> bool {
+        false
+    }
+
+    /// Whether it bounds the objective itself where that is no sum of the variables (`release = "value"`). A kind that
+    /// looks at the rows of the query alone must not say so: such a query has none.
+    fn covers_the_objective(&self) -> bool {
         false
     }
 
@@ -53,7 +65,35 @@ pub trait Kind: Debug + Sync {
     fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>>;
 }
 
+/// Which public numbers a kind of certificate is stated with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Takes {
+    /// `price`.
+    pub price: Need,
+    /// `prices` of single rows.
+    pub prices: Need,
+    /// `width`.
+    pub width: Need,
+    /// `offset`.
+    pub offset: Need,
+    /// `curvature`.
+    pub curvature: Need,
+}
+
+/// Whether a number is stated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Need {
+    /// It has no meaning here.
+    #[default]
+    None,
+    /// It may be.
+    Optional,
+    /// It must be: no number could be right for everyone.
+    Required,
+}
+
 /// What a certificate is asked about.
+#[derive(Clone)]
 pub struct Site<'a> {
     /// The user's model.
     pub(crate) map: &'a dyn DataMap,
@@ -67,8 +107,8 @@ pub struct Site<'a> {
     pub(crate) shape: &'a Shape,
     /// The query on the model and its rule, unless the kind makes the query itself.
     pub(crate) posed: Option<(&'a ResolvedQuery, &'a Rule)>,
-    /// The stated price.
-    pub(crate) price: Option<f64>,
+    /// The stated public numbers.
+    pub(crate) terms: &'a Terms,
 }
 
 impl Site<'_> {

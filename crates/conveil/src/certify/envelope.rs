@@ -2,20 +2,15 @@
 //!
 //! The program may deviate from the data at a public price: v_π(θ) = min over θ̃ of v(θ̃) + π‖θ − θ̃‖. That is the same
 //! conic program with θ̃ and the norm's epigraph t as here-and-now variables, and it moves by at most π per unit of θ,
-//! whatever the noise scale. The released number is the whole of it, c'x̄ + π‖θ − θ̃‖.
+//! whatever the noise scale. The released number is the whole of it, c'x̄ + π‖θ − θ̃‖, and with `release = "value"`
+//! ½x̄'Px̄ + c'x̄ + π‖θ − θ̃‖.
 
-use super::certificate::{Certificate, Kind, Rewrite, Site, Tolerance, solver_text};
-use crate::ask::{Adjacency, Norm, Request, ResolvedQuery};
+use super::certificate::{Certificate, Kind, Need, Rewrite, Site, Takes, Tolerance, solver_text};
+use super::corrected::{Corrected, Deviation, Toll, nominal_or_middle, right_hand_sides, widths};
+use crate::ask::{Adjacency, Norm, Request, ResolvedQuery, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::{
-    AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
-    Program, Sparse, Stage,
-};
-use crate::proof::Limits;
-
-/// The name of θ̃ in reports.
-const CORRECTED: &str = "corrected data";
+use crate::program::{AffineMap, Cone, DataMap, Location, Place};
 
 /// The name of t in reports.
 const CORRECTION: &str = "size of the correction";
@@ -26,7 +21,7 @@ impl Request {
     pub fn envelope(price: f64) -> Self {
         Request::Certificate {
             word: EnvelopeKind.word(),
-            price: Some(price),
+            terms: Terms::priced(price),
         }
     }
 }
@@ -44,11 +39,18 @@ impl Kind for EnvelopeKind {
         "the optimal value with private right-hand sides, at a public price for deviating from the data"
     }
 
-    fn takes_price(&self) -> bool {
-        true
+    fn takes(&self) -> Takes {
+        Takes {
+            price: Need::Required,
+            ..Takes::default()
+        }
     }
 
     fn follows_alpha(&self) -> bool {
+        true
+    }
+
+    fn covers_the_objective(&self) -> bool {
         true
     }
 
@@ -69,9 +71,10 @@ impl Kind for EnvelopeKind {
 /// A program that may deviate from its data at a price.
 ///
 /// # Guarantee
-/// |v_π(θ) − v_π(θ')| ≤ π‖θ − θ'‖, for the chance-constrained value at any noise scale, and for the smallest of several
-/// such values (M8a, M5a). The program is feasible for every dataset or for none, since θ̃ stays where it is and t takes
-/// up the difference; its value is then finite for every dataset or for none, by the bound itself.
+/// |v_π(θ) − v_π(θ')| ≤ π‖θ − θ'‖, for the chance-constrained value at any noise scale, for the smallest of several such
+/// values (M8a, M5a), and for the value of a quadratic program with noise on the answer. The program is feasible for every
+/// dataset or for none, since θ̃ stays where it is and t takes up the difference; its value is then finite for every dataset
+/// or for none, by the bound itself. Test: `envelope_values_of_quadratic_programs_move_by_at_most_the_price`.
 #[derive(Clone, Debug)]
 struct Envelope {
     map: AffineMap,
@@ -81,79 +84,15 @@ struct Envelope {
     solver: f64,
     /// What one unit of the objective is in T⁻¹ times the answer.
     unit: f64,
-    deviation: Deviation,
-}
-
-/// θ̃ and the size of the correction, behind the variables of the user's own program.
-#[derive(Clone, Debug)]
-pub struct Deviation {
     norm: Norm,
-    /// π in the unit of the answer, which may be a multiple of the value.
-    price: f64,
-    /// Variables of the user's own program.
-    users_columns: usize,
-    /// Variables of the program with θ̃.
-    columns: usize,
-    /// Widths of the public bounds.
-    widths: Vec<f64>,
-}
-
-impl Deviation {
-    /// What a correction of this size adds to the answer.
-    pub(crate) fn paid(&self, size: f64) -> f64 {
-        self.price * size
-    }
-
-    /// The size of the correction from a dataset to θ̃.
-    pub(crate) fn size(&self, from: &[f64], corrected: &[f64]) -> f64 {
-        let change: Vec<f64> = from.iter().zip(corrected).map(|(a, b)| b - a).collect();
-        self.norm.of(&change)
-    }
-
-    /// θ̃ in a decision of the program with θ̃.
-    pub(crate) fn corrected<'x>(&self, x: &'x [f64]) -> &'x [f64] {
-        &x[self.users_columns..self.users_columns + self.widths.len()]
-    }
-
-    /// A decision of the user's own program at θ, as one of the program with θ̃ = θ.
-    pub(crate) fn at_the_data(&self, x: &[f64], theta: &[f64]) -> Vec<f64> {
-        let mut whole = x.to_vec();
-        whole.extend_from_slice(theta);
-        whole.resize(self.columns, 0.0);
-        whole
-    }
-
-    /// What is known of an optimal correction.
-    fn known(&self) -> Vec<Limits> {
-        let first = self.users_columns + self.widths.len();
-        let up_to = |i: usize, high: f64| Limits {
-            column: first + i,
-            low: 0.0,
-            high,
-        };
-        match self.norm {
-            Norm::L1 => {
-                let each = self.widths.iter().enumerate();
-                each.map(|(i, w)| up_to(i, *w)).collect()
-            }
-            Norm::L2 => vec![up_to(0, crate::program::norm(&self.widths))],
-        }
-    }
-
-    /// A point of the lifted program that lies inside every cone for some data, moved to where it does for all.
-    pub(crate) fn inside_for_all(&self, mut x: Vec<f64>) -> Vec<f64> {
-        for Limits { column, high, .. } in self.known() {
-            x[column] = 2.0 * high + 1.0;
-        }
-        x
-    }
+    deviation: Deviation,
 }
 
 impl Envelope {
     /// Checks on public structure that the released number is the whole objective, that only b is private, and that
     /// every parameter has public bounds; builds the program with θ̃.
     fn new(site: &Site<'_>) -> Result<Self> {
-        let (Some(price), Some((query, _))) = (site.price, site.posed) else {
+        let (Some(price), Some((query, _))) = (site.terms.price, site.posed) else {
             return Err(Error::input("an envelope needs its price"));
         };
         if !(price.is_finite() && price > 0.0) {
@@ -162,37 +101,13 @@ impl Envelope {
             )));
         }
         let refuse = |why: String, instead: &str| Err(Error::refused("an envelope", why, instead));
-        let Some(affine) = site.map.affine() else {
-            return refuse(
-                "the program depends on the data in a way that cannot be inspected".into(),
-                "a map that is affine in the data, or a declared or sampled sensitivity",
-            );
-        };
+        let affine = right_hand_sides(site, "an envelope")?;
         let base = affine.template();
-        for parameter in affine.parameters() {
-            let elsewhere = |l: &&Location| !matches!(l.place, Place::B(_));
-            if let Some(location) = parameter.locations().iter().find(elsewhere) {
-                return refuse(
-                    format!(
-                        "it covers private right-hand sides only, but `{}` enters at {}",
-                        parameter.name(),
-                        location.place
-                    ),
-                    "a certificate for that part, or a declared or sampled sensitivity",
-                );
-            }
-            if parameter.bounds().is_none() {
-                return refuse(
-                    format!("`{}` has no public bounds", parameter.name()),
-                    "public bounds on every parameter, wide enough for every admissible value of either sign",
-                );
-            }
-        }
-        if base.p().nnz() > 0 {
+        if base.p().nnz() > 0 && !query.is_objective {
             return refuse(
                 "the objective is quadratic, and the released number must be the whole objective"
                     .into(),
-                "write the cost through an epigraph variable and release it as `at-most` with a public slope",
+                "release = \"value\" with strategy = output; or write the cost through an epigraph variable and release it as `at-most` with a public slope",
             );
         }
         let Some(factor) = query.value_factor else {
@@ -208,11 +123,7 @@ impl Envelope {
                 "the expected cost, or its CVaR",
             );
         }
-        let widths: Vec<f64> = affine
-            .parameters()
-            .iter()
-            .map(|q| q.bounds().map_or(0.0, |(low, high)| high - low))
-            .collect();
+        let widths = widths(affine);
         let norm = match &site.adjacency {
             Adjacency::L2 { .. } => Norm::L2,
             _ => Norm::L1,
@@ -231,16 +142,16 @@ impl Envelope {
         let (map, query) = deviating(affine, query, norm, price, factor)?;
         Ok(Envelope {
             price,
-            bound: factor * price * reach / scale,
+            bound: factor.abs() * price * reach / scale,
             solver: 0.0,
-            unit: factor / scale,
-            deviation: Deviation {
+            unit: factor.abs() / scale,
+            norm,
+            deviation: Deviation::new(
+                affine,
                 norm,
-                price: factor * price,
-                users_columns: base.columns(),
-                columns: map.template().columns(),
-                widths,
-            },
+                Toll::InTheAnswer(factor.abs() * price),
+                map.template().columns(),
+            ),
             map,
             query,
         })
@@ -256,7 +167,7 @@ impl Certificate for Envelope {
         format!(
             "envelope: deviating from the data costs {} per unit in the {} norm; so the released value moves by at most {} between neighbours{}; it covers the private right-hand sides; it assumes that the price, the public bounds and the program were fixed without the data",
             short(self.price, 9),
-            self.deviation.norm.symbol(),
+            self.norm.symbol(),
             short(self.bound, 9),
             solver_text(self.solver)
         )
@@ -297,17 +208,12 @@ impl Certificate for Envelope {
         })
     }
 
-    /// The nominal values, or the middle of the bounds.
     fn public_data(&self, map: &dyn DataMap) -> Vec<f64> {
-        let middle = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| 0.5 * (low + high));
-        let parameters = map.parameters().iter();
-        parameters
-            .map(|q| q.nominal_value().unwrap_or_else(|| middle(q)))
-            .collect()
+        nominal_or_middle(map)
     }
 }
 
-/// Rows A x − Eθ̃ in place of b₀ + Eθ; low ≤ θ̃ ≤ high; t above the norm of θ̃ − θ; cost q'x + πt.
+/// The size t of the correction, above the norm of θ̃ − θ; cost ½x'Px + q'x + πt.
 fn deviating(
     affine: &AffineMap,
     query: &ResolvedQuery,
@@ -315,113 +221,54 @@ fn deviating(
     price: f64,
     factor: f64,
 ) -> Result<(AffineMap, ResolvedQuery)> {
-    let base = affine.template();
-    let (m, n, p) = (base.rows(), base.columns(), affine.len());
+    let (theta, p) = (affine.template().columns(), affine.len());
+    let mut corrected = Corrected::new(affine);
     let sizes = match norm {
         Norm::L1 => p,
         Norm::L2 => 1,
     };
-    let (theta, t) = (n, n + p);
-    let mut triplets: Vec<(usize, usize, f64)> = base.a().entries().collect();
-    let mut b = base.b().to_vec();
-    let mut parameters = Vec::with_capacity(p);
-    for (i, parameter) in affine.parameters().iter().enumerate() {
-        for location in parameter.locations() {
-            if let Place::B(row) = location.place {
-                triplets.push((row, theta + i, -location.coef));
-            }
-        }
-        // θ̃ ≤ high, −θ̃ ≤ −low.
-        triplets.push((m + i, theta + i, 1.0));
-        triplets.push((m + p + i, theta + i, -1.0));
-        let first_new = m + 2 * p;
-        let places = match norm {
-            Norm::L1 => {
-                // t − (θ̃ − θ) ≥ 0 and t + (θ̃ − θ) ≥ 0.
-                triplets.extend([
-                    (first_new + i, theta + i, 1.0),
-                    (first_new + i, t + i, -1.0),
-                    (first_new + p + i, theta + i, -1.0),
-                    (first_new + p + i, t + i, -1.0),
-                ]);
-                vec![
-                    Location::new(Place::B(first_new + i), 1.0),
-                    Location::new(Place::B(first_new + p + i), -1.0),
-                ]
-            }
-            Norm::L2 => {
-                // (t, θ − θ̃) in the cone.
-                triplets.push((first_new + 1 + i, theta + i, 1.0));
-                vec![Location::new(Place::B(first_new + 1 + i), 1.0)]
-            }
-        };
-        parameters.push(parameter.moved_to(places));
-    }
-    let bounds = |side: fn((f64, f64)) -> f64| {
-        let each = affine.parameters().iter();
-        each.map(|q| q.bounds().map_or(0.0, side))
-            .collect::<Vec<f64>>()
-    };
-    b.extend(bounds(|(_, high)| high));
-    b.extend(bounds(|(low, _)| -low));
-    let names = affine.parameters().iter();
-    let row_names = |what: &str| -> Vec<String> {
-        names
-            .clone()
-            .map(|q| format!("{what} of {}", q.name()))
-            .collect()
-    };
-    let (mut variables, mut constraints) = base.blocks();
-    let both = [row_names("upper bound"), row_names("lower bound")].concat();
-    constraints.push(NewConstraint {
-        name: "public bounds of the data".into(),
-        cone: Cone::Nonnegative(2 * p),
-        holds: Holds::WithNoise,
-        rows: both,
-    });
-    match norm {
+    let t = corrected.here_and_now(CORRECTION, sizes);
+    let places = match norm {
         Norm::L1 => {
-            b.extend(vec![0.0; 2 * p]);
-            constraints.push(NewConstraint {
-                name: CORRECTION.into(),
-                cone: Cone::Nonnegative(2 * p),
-                holds: Holds::WithNoise,
-                rows: [row_names("correction up"), row_names("correction down")].concat(),
-            });
+            // t − (θ̃ − θ) ≥ 0 and t + (θ̃ − θ) ≥ 0.
+            let names = corrected.of_each(&["correction up", "correction down"]);
+            let zeros = vec![0.0; 2 * p];
+            let up = corrected.rows(CORRECTION, Cone::Nonnegative(2 * p), names, &zeros);
+            let down = up + p;
+            for i in 0..p {
+                corrected.entries(&[
+                    (up + i, theta + i, 1.0),
+                    (up + i, t + i, -1.0),
+                    (down + i, theta + i, -1.0),
+                    (down + i, t + i, -1.0),
+                ]);
+            }
+            let both = |i: usize| {
+                vec![
+                    Location::new(Place::B(up + i), 1.0),
+                    Location::new(Place::B(down + i), -1.0),
+                ]
+            };
+            (0..p).map(both).collect()
         }
         Norm::L2 => {
-            triplets.push((m + 2 * p, t, -1.0));
-            b.extend(vec![0.0; p + 1]);
-            constraints.push(NewConstraint {
-                name: CORRECTION.into(),
-                cone: Cone::SecondOrder(p + 1),
-                holds: Holds::WithNoise,
-                rows: Vec::new(),
-            });
+            // (t, θ − θ̃) in the cone.
+            let zeros = vec![0.0; p + 1];
+            let first = corrected.rows(CORRECTION, Cone::SecondOrder(p + 1), Vec::new(), &zeros);
+            corrected.entries(&[(first, t, -1.0)]);
+            for i in 0..p {
+                corrected.entries(&[(first + 1 + i, theta + i, 1.0)]);
+            }
+            let place = |i: usize| vec![Location::new(Place::B(first + 1 + i), 1.0)];
+            (0..p).map(place).collect()
         }
-    }
-    for (name, len) in [(CORRECTED, p), (CORRECTION, sizes)] {
-        variables.push(NewVariables {
-            name: name.into(),
-            len,
-            stage: Stage::HereAndNow,
-        });
-    }
-    let mut q = base.q().to_vec();
-    q.resize(n + p, 0.0);
-    q.resize(n + p + sizes, price);
-    let columns = n + p + sizes;
-    let a = Sparse::assemble(b.len(), columns, &triplets);
-    let program = Program::new(
-        Sparse::zeros(columns, columns),
-        q,
-        a,
-        b,
-        variables,
-        constraints,
-    )?
-    .with_constant(base.constant());
+    };
+    let costs: Vec<(usize, f64)> = (0..sizes).map(|i| (t + i, price)).collect();
+    let map = corrected.map(&[], &costs, places)?;
     let mut query = query.clone();
-    query.rows[0].extend((0..sizes).map(|i| (t + i, factor * price)));
-    Ok((AffineMap::new(program, parameters)?, query))
+    // The objective of this program has the price in it.
+    if !query.is_objective {
+        query.rows[0].extend((0..sizes).map(|i| (t + i, factor * price)));
+    }
+    Ok((map, query))
 }

@@ -5,10 +5,10 @@
 
 use super::certificate::{Certificate, Kind, Site, Tolerance, solver_text};
 use super::metric::CurvedBound;
-use crate::ask::{Adjacency, Request, Strategy};
+use crate::ask::{Adjacency, Request, Strategy, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::{AffineMap, Cone, DataMap, Holds, Place};
+use crate::program::{AffineMap, Cone, DataMap, Holds, Place, RecordBall, norm};
 use crate::proof::Curvature;
 use crate::rule::RowRule;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ impl Request {
     pub fn regularised_erm() -> Self {
         Request::Certificate {
             word: RegularisedErmKind.word(),
-            price: None,
+            terms: Terms::default(),
         }
     }
 }
@@ -36,6 +36,10 @@ impl Kind for RegularisedErmKind {
         "the weights of a regularised sum of one loss per record, of which one record is replaced"
     }
 
+    fn covers_scaled_records(&self) -> bool {
+        true
+    }
+
     fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>> {
         Ok(Box::new(RegularisedErm::new(site)?))
     }
@@ -45,7 +49,9 @@ impl Kind for RegularisedErmKind {
 ///
 /// # Guarantee
 /// The weights move by at most twice the largest Lipschitz constant of one record's loss, in P and P⁻¹, at every noise
-/// scale: noise changes a loss, but not how fast it grows with the mean weights.
+/// scale: noise changes a loss, but not how fast it grows with the mean weights. Where the map scales records onto a ball,
+/// the constant counts what the scaling is proven to reach ([`RecordBall`]). Test:
+/// `scaled_records_never_move_the_hyperplane_by_more_than_their_norm_allows`.
 ///
 /// The map is defined for every dataset as soon as it is for one. Every row with data has a slack that only relaxes it,
 /// so a loss is finite for every dataset or for none (whether its dual is feasible depends on the slacks' own
@@ -57,6 +63,8 @@ struct RegularisedErm {
     everywhere: bool,
     records: usize,
     lipschitz: f64,
+    /// The length that records are scaled to.
+    length: Option<f64>,
 }
 
 const WHAT: &str = "a certificate for regularised empirical risk";
@@ -109,6 +117,17 @@ impl RegularisedErm {
                 "an identity query of all weights",
             );
         }
+        if let Some(ball) = affine.ball()
+            && ball.record_len() != len
+        {
+            return refuse(
+                format!(
+                    "records of {} entries are scaled to a length, and neighbours differ in records of {len}",
+                    ball.record_len()
+                ),
+                "one length for each record that may be replaced",
+            );
+        }
         let losses = Losses::read(affine, &curvature, len)?;
         let lipschitz = losses.largest_constant(affine, &curvature)?;
         let reach = 2.0 * lipschitz;
@@ -125,6 +144,7 @@ impl RegularisedErm {
             curved: CurvedBound::new(curvature, &metric, site.norm, stretch * reach, reach),
             records: affine.len() / len.max(1),
             lipschitz,
+            length: affine.ball().map(RecordBall::radius),
         })
     }
 }
@@ -136,13 +156,17 @@ impl Certificate for RegularisedErm {
 
     fn statement(&self) -> String {
         format!(
-            "regularised empirical risk: one of {} records is replaced; each loss grows by at most {} per unit of the weights in the norm of the regulariser; the regulariser is strongly convex; so {} moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds",
+            "regularised empirical risk: one of {} records is replaced; each loss grows by at most {} per unit of the weights in the norm of the regulariser; the regulariser is strongly convex; so {} moves by at most {} in the {} norm{}; it covers the records' data, clipped to their public bounds{}",
             self.records,
             short(self.lipschitz, 6),
             self.curved.of,
             short(self.curved.bound, 9),
             self.curved.norm.symbol(),
-            solver_text(self.curved.solver)
+            solver_text(self.curved.solver),
+            self.length.map_or(String::new(), |length| format!(
+                ", then scaled record by record to a length of at most {}, labels aside",
+                short(length, 6)
+            ))
         )
     }
 
@@ -277,7 +301,7 @@ impl Losses {
             .map(|k| {
                 let mut unit = vec![0.0; curvature.columns.len()];
                 unit[k] = 1.0;
-                crate::program::norm(&curvature.half_inverse(&unit))
+                norm(&curvature.half_inverse(&unit))
             })
             .collect();
         let weakest = curvature.smallest_eigenvalue().sqrt();
@@ -286,11 +310,14 @@ impl Losses {
             // By how much each slack must rise per unit of ‖Δw‖ in P.
             let mut rise: BTreeMap<usize, f64> = BTreeMap::new();
             for &i in rows {
-                let mut sizes = Vec::new();
+                let (mut sizes, mut entries) = (Vec::new(), Vec::new());
                 let mut slack: Option<(usize, f64)> = None;
                 for &(j, v) in by_rows.row(i) {
                     match curvature.place(j) {
-                        Some(k) => sizes.push((k, self.largest_entry(affine, i, j, v)?)),
+                        Some(k) => {
+                            sizes.push((k, self.largest_entry(affine, i, j, v)?));
+                            entries.push((j, v));
+                        }
                         None if v > 0.0 => {
                             return refuse(
                                 format!(
@@ -319,7 +346,11 @@ impl Losses {
                 }
                 let triangle: f64 = sizes.iter().map(|&(k, s)| s * units[k]).sum();
                 let all: Vec<f64> = sizes.iter().map(|s| s.1).collect();
-                let growth = triangle.min(crate::program::norm(&all) / weakest);
+                let mut longest = norm(&all);
+                if let Some(ball) = affine.ball() {
+                    longest = longest.min(self.longest_row(affine, i, &entries, ball)?);
+                }
+                let growth = triangle.min(longest / weakest);
                 let largest = rise.entry(j).or_insert(0.0);
                 *largest = largest.max(growth / c);
             }
@@ -342,12 +373,46 @@ impl Losses {
         Ok(largest * (1.0 + 1e-6))
     }
 
+    /// The largest norm of row i on these entries where its record is scaled: those that are a multiple of one member of the
+    /// ball each, of different ones, are together as long as the largest multiple of its reach; the others count by their
+    /// bounds.
+    fn longest_row(
+        &self,
+        affine: &AffineMap,
+        i: usize,
+        entries: &[(usize, f64)],
+        ball: &RecordBall,
+    ) -> Result<f64> {
+        let (mut multiple, mut beside, mut members) = (0.0f64, Vec::new(), Vec::new());
+        for &(j, v) in entries {
+            match self.terms(i, j) {
+                [(_, _, parameter, coef)] if v == 0.0 && ball.holds(*parameter) => {
+                    members.push(*parameter);
+                    multiple = multiple.max(coef.abs());
+                }
+                _ => beside.push(self.largest_entry(affine, i, j, v)?),
+            }
+        }
+        members.sort_unstable();
+        if members.windows(2).any(|pair| pair[0] == pair[1]) {
+            // One number at two entries counts twice: the bounds alone say how much.
+            return Ok(f64::INFINITY);
+        }
+        beside.push(multiple * ball.reach());
+        Ok(norm(&beside))
+    }
+
+    /// The private terms of A_ij.
+    fn terms(&self, i: usize, j: usize) -> &[(usize, usize, usize, f64)] {
+        let first = (self.private).partition_point(|&(row, column, ..)| (row, column) < (i, j));
+        let rest = &self.private[first..];
+        &rest[..rest.partition_point(|&(row, column, ..)| (row, column) == (i, j))]
+    }
+
     /// The largest |A_ij| over the admissible data.
     fn largest_entry(&self, affine: &AffineMap, i: usize, j: usize, base: f64) -> Result<f64> {
-        let first = (self.private).partition_point(|&(row, column, ..)| (row, column) < (i, j));
-        let terms = self.private[first..].iter();
         let (mut low, mut high) = (base, base);
-        for &(_, _, parameter, coef) in terms.take_while(|t| (t.0, t.1) == (i, j)) {
+        for &(_, _, parameter, coef) in self.terms(i, j) {
             let parameter = &affine.parameters()[parameter];
             let Some((from, to)) = parameter.bounds() else {
                 return refuse(

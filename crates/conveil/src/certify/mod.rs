@@ -3,12 +3,14 @@
 // One file for each kind of certificate.
 mod envelope;
 mod erm;
+mod moreau;
 mod radius;
 mod range;
 mod strong_convexity;
 
 // What they share.
 mod certificate;
+mod corrected;
 mod metric;
 
 // Without a certificate: what the user states, and what sampled pairs show.
@@ -18,10 +20,10 @@ mod sampled;
 
 pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
-pub use certificate::Kind;
 pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
+pub use certificate::{Kind, Need, Takes};
+pub(crate) use corrected::Deviation;
 pub use declared::Declared;
-pub(crate) use envelope::Deviation;
 pub(crate) use metric::shape_of_curvature;
 pub use sampled::{Estimate, Pairs, estimate};
 
@@ -29,8 +31,9 @@ use crate::ask::Request;
 use crate::error::{Error, Result};
 
 /// The kinds of certificates, in the order of their words: one line each.
-static CERTIFICATES: [&dyn Kind; 5] = [
+static CERTIFICATES: [&dyn Kind; 6] = [
     &envelope::EnvelopeKind,
+    &moreau::MoreauKind,
     &radius::RadiusKind,
     &strong_convexity::StrongConvexityKind,
     &erm::RegularisedErmKind,

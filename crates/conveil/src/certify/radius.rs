@@ -2,10 +2,11 @@
 //!
 //! |v(q) − v(q')| is at most the largest |(q − q')'x| over the set. With one noise under one box the released c'x̄ is
 //! v plus a public constant (M5a), so the same bound holds for what is released. The cost becomes a variable
-//! u = q(θ)'x of its own: the query is public, its coefficients stand in a private equality.
+//! u = q(θ)'x of its own: the query is public, its coefficients stand in a private equality. With noise on the answer the
+//! value itself is released (`release = "value"`), and P may be anything public.
 
 use super::certificate::{Certificate, Kind, Rewrite, Site, Tolerance, solver_text};
-use crate::ask::{Adjacency, Query, Request, ResolvedQuery, Strategy};
+use crate::ask::{Adjacency, Query, Request, ResolvedQuery, Strategy, Terms, value};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -33,7 +34,7 @@ impl Request {
     pub fn radius() -> Self {
         Request::Certificate {
             word: RadiusKind.word(),
-            price: None,
+            terms: Terms::default(),
         }
     }
 }
@@ -55,6 +56,10 @@ impl Kind for RadiusKind {
         true
     }
 
+    fn covers_the_objective(&self) -> bool {
+        true
+    }
+
     fn private_part(&self) -> Option<&'static str> {
         Some("q")
     }
@@ -67,7 +72,8 @@ impl Kind for RadiusKind {
 /// A value over a public bounded set with a private cost.
 ///
 /// # Guarantee
-/// |v(q) − v(q')| ≤ max |(q − q')'x| over the public feasible set, for neighbours.
+/// |v(q) − v(q')| ≤ max |(q − q')'x| over the public feasible set, for neighbours, whatever public P stands beside q: the
+/// objectives of one point differ by (q − q')'x (M8b). Test: `radius_values_of_quadratic_programs_move_by_at_most_the_bound`.
 ///
 /// With noise on the answer the map is defined for every dataset as soon as it is for one, by that bound itself. With
 /// noise in the program it is not: the decision must take up the noise through its private cost, c'X = 1.
@@ -80,11 +86,13 @@ struct Radius {
     /// What one unit of the objective is in T⁻¹ times the answer.
     unit: f64,
     everywhere: bool,
+    /// What is released is the objective itself, and not a cost that is one up to a constant.
+    whole: bool,
 }
 
 impl Radius {
-    /// Checks on public structure: the query is the cost, only q is private, every variable may respond, every
-    /// constraint holds with noise, the set is bounded in the directions that the data price.
+    /// Checks on public structure: the query is the optimal value, only q is private, the set is bounded in the directions
+    /// that the data price; for a cost also that every variable may respond and every constraint holds with noise.
     fn new(site: &Site<'_>) -> Result<Self> {
         let (map, ask) = (site.map, site.ask);
         let Some(affine) = map.affine() else {
@@ -107,16 +115,17 @@ impl Radius {
                 );
             }
         }
-        if ask.query != Query::Cost {
+        if !matches!(ask.query, Query::Cost | Query::Value) {
             return refuse(
                 "what is released is not the optimal value",
-                "release = \"cost\"",
+                "release = \"value\" or \"cost\"",
             );
         }
-        if base.p().nnz() > 0 {
+        let whole = ask.query == Query::Value && ask.strategy == Strategy::Output;
+        if base.p().nnz() > 0 && !whole {
             return refuse(
                 "the objective is quadratic, and the released number must be the optimal value",
-                "a certificate by strong convexity for a query of the variables",
+                "release = \"value\" with strategy = output; or a certificate by strong convexity for a query of the variables",
             );
         }
         if !ask.risk.is_expectation() {
@@ -125,23 +134,10 @@ impl Radius {
                 "the expected cost",
             );
         }
-        let stuck = base
-            .variables()
-            .iter()
-            .find(|v| v.stage() == Stage::HereAndNow);
-        let loose = base
-            .constraints()
-            .iter()
-            .find(|c| c.holds() != Holds::WithNoise && !matches!(c.cone(), Cone::Zero(_)));
-        if let Some(name) = stuck.map(|v| v.name()).or(loose.map(|c| c.name())) {
-            return refuse(
-                format!(
-                    "`{name}` does not respond to the noise like the rest, so the released cost is not the optimal value plus a constant"
-                ),
-                "variables that respond to the noise and constraints that hold with noise only",
-            );
+        if !whole {
+            moves_as_one(base)?;
+            priced_row(affine).validate(map, ask.strategy)?;
         }
-        priced_row(affine).validate(map, ask.strategy)?;
         let each = radii(affine, &ask.settings)?;
         let reach = match &site.adjacency {
             Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
@@ -161,7 +157,10 @@ impl Radius {
                 "a declared sensitivity",
             );
         }
-        let (map, query) = priced(affine)?;
+        let (map, query) = match whole {
+            true => (affine.clone(), value::objective()),
+            false => priced(affine)?,
+        };
         Ok(Radius {
             map,
             query,
@@ -169,8 +168,30 @@ impl Radius {
             solver: 0.0,
             unit: 1.0 / site.scale_of_answer(),
             everywhere: ask.strategy != Strategy::Program,
+            whole,
         })
     }
+}
+
+/// M5a: the released cost of a program with noise is the optimal value plus a constant where everything answers to the noise.
+fn moves_as_one(base: &Program) -> Result<()> {
+    let stuck = base
+        .variables()
+        .iter()
+        .find(|v| v.stage() == Stage::HereAndNow);
+    let loose = base
+        .constraints()
+        .iter()
+        .find(|c| c.holds() != Holds::WithNoise && !matches!(c.cone(), Cone::Zero(_)));
+    if let Some(name) = stuck.map(|v| v.name()).or(loose.map(|c| c.name())) {
+        return refuse(
+            format!(
+                "`{name}` does not respond to the noise like the rest, so the released cost is not the optimal value plus a constant"
+            ),
+            "variables that respond to the noise and constraints that hold with noise only",
+        );
+    }
+    Ok(())
 }
 
 impl Certificate for Radius {
@@ -179,8 +200,12 @@ impl Certificate for Radius {
     }
 
     fn statement(&self) -> String {
+        let released = match self.whole {
+            true => "the released number is that value",
+            false => "the released cost is that value plus a public constant",
+        };
         format!(
-            "radius: the feasible set is public and bounded; so private linear costs move the optimal value by at most {} between neighbours; the released cost is that value plus a public constant{}; it covers the private linear costs",
+            "radius: the feasible set is public and bounded; so private linear costs move the optimal value by at most {} between neighbours; {released}{}; it covers the private linear costs",
             short(self.bound, 9),
             solver_text(self.solver)
         )
@@ -241,6 +266,7 @@ fn priced_row(affine: &AffineMap) -> ResolvedQuery {
         labels: vec![COST.into()],
         slope: None,
         value_factor: None,
+        is_objective: false,
     }
 }
 
@@ -355,6 +381,7 @@ fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
         len: 1,
         // q(θ)'x itself, an equality: it moves as the decisions do.
         stage: Stage::Decision,
+        entries: Vec::new(),
     });
     constraints.push(NewConstraint {
         name: "cost of the decision".into(),
@@ -382,6 +409,7 @@ fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
         labels: vec!["cost".into()],
         slope: None,
         value_factor: Some(1.0),
+        is_objective: false,
     };
     Ok((map, query))
 }

@@ -2,7 +2,7 @@
 //! by more than its range. Nothing else is asked of the program or of its solve: any other number may be private.
 
 use super::certificate::{Certificate, Kind, Site, Tolerance};
-use crate::ask::{Norm, Request, ResolvedQuery};
+use crate::ask::{Norm, Request, ResolvedQuery, Terms};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ impl Request {
     pub fn range() -> Self {
         Request::Certificate {
             word: RangeKind.word(),
-            price: None,
+            terms: Terms::default(),
         }
     }
 }

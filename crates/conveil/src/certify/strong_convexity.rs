@@ -3,7 +3,7 @@
 
 use super::certificate::{Certificate, Kind, Site, Tolerance, solver_text};
 use super::metric::{CurvedBound, Metric};
-use crate::ask::{Adjacency, Norm, Request, Strategy};
+use crate::ask::{Adjacency, Norm, Request, Strategy, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, DataMap, Location, Place};
@@ -11,14 +11,17 @@ use crate::proof::Curvature;
 
 /// A distance is the root of a gap, and some data are proven much less closely than any that a plan tries: this many times
 /// as much room.
-const OF_A_DISTANCE: f64 = 2.0;
+pub(super) const OF_A_DISTANCE: f64 = 2.0;
+
+/// What refusals call it.
+const WHAT: &str = "a certificate by strong convexity";
 
 impl Request {
     /// Certified for private linear costs, a public positive definite quadratic cost and a public feasible set (M8c).
     pub fn strong_convexity() -> Self {
         Request::Certificate {
             word: StrongConvexityKind.word(),
-            price: None,
+            terms: Terms::default(),
         }
     }
 }
@@ -60,9 +63,8 @@ impl StrongConvexity {
     /// Checks on public structure: only q is private, P is positive definite on what q and the query touch, the
     /// objective is the expected one.
     fn new(site: &Site<'_>) -> Result<Self> {
-        let what = "a certificate by strong convexity";
         let instead = "a declared or sampled sensitivity";
-        let refuse = |why: String| Err(Error::refused(what, why, instead));
+        let refuse = |why: String| Err(Error::refused(WHAT, why, instead));
         let Some(affine) = site.map.affine() else {
             return refuse(
                 "the program depends on the data in a way that cannot be inspected".into(),
@@ -78,39 +80,48 @@ impl StrongConvexity {
                 ));
             }
         }
-        let Some(curvature) = site.curvature() else {
-            return refuse(
-                "the quadratic cost is not positive definite on the variables it names".into(),
-            );
-        };
-        let Some(metric) = site.metric(&curvature) else {
-            return refuse(
-                "the query names a variable on which the quadratic cost is not positive definite"
-                    .into(),
-            );
-        };
-        let (risk, norm) = (&site.ask.risk, site.norm);
+        let risk = &site.ask.risk;
         if risk.weighs_cvar() || risk.has_limit() {
             return refuse("CVaR ties the private costs to the noise".into());
         }
-        let costs = cost_moves(affine, &curvature)?;
-        // Without constraints the minimiser is linear in the costs, and moves by g itself.
-        let is_linear = site.ask.strategy == Strategy::LinearTerm && affine.template().rows() == 0;
-        let moves = match is_linear {
-            true => Moves::Linearly(&metric),
-            false => Moves::Firmly(&metric),
-        };
-        let (bound, reach) = over_adjacency(affine, &site.adjacency, moves, norm, &costs)?;
-        if !(bound > 0.0) {
-            return refuse("the data do not move the answer at all".into());
-        }
-        let bound = CurvedBound::new(curvature, &metric, norm, bound, reach);
-        Ok(StrongConvexity(match is_linear {
-            true => bound
-                .of("T⁻¹ times the minimiser without the constraints (the noise is shaped by T)"),
-            false => bound,
-        }))
+        Ok(StrongConvexity(moved_by_costs(site, affine)?))
     }
+}
+
+/// How far private linear costs move the answer (M8c), refused where the cost has no curvature on what they or the query
+/// touch. The site's map is this one, and its feasible set is public.
+pub(super) fn moved_by_costs(site: &Site<'_>, affine: &AffineMap) -> Result<CurvedBound> {
+    let refuse = |why: &str| {
+        let instead = "a declared or sampled sensitivity";
+        Err(Error::refused(WHAT, why, instead))
+    };
+    let Some(curvature) = site.curvature() else {
+        return refuse("the quadratic cost is not positive definite on the variables it names");
+    };
+    let Some(metric) = site.metric(&curvature) else {
+        return refuse(
+            "the query names a variable on which the quadratic cost is not positive definite",
+        );
+    };
+    let norm = site.norm;
+    let costs = cost_moves(affine, &curvature)?;
+    // Without constraints the minimiser is linear in the costs, and moves by g itself.
+    let is_linear = site.ask.strategy == Strategy::LinearTerm && affine.template().rows() == 0;
+    let moves = match is_linear {
+        true => Moves::Linearly(&metric),
+        false => Moves::Firmly(&metric),
+    };
+    let (bound, reach) = over_adjacency(affine, &site.adjacency, moves, norm, &costs)?;
+    if !(bound > 0.0) {
+        return refuse("the data do not move the answer at all");
+    }
+    let bound = CurvedBound::new(curvature, &metric, norm, bound, reach);
+    Ok(match is_linear {
+        true => {
+            bound.of("T⁻¹ times the minimiser without the constraints (the noise is shaped by T)")
+        }
+        false => bound,
+    })
 }
 
 /// How costs move the answer.

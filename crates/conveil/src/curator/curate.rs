@@ -65,10 +65,28 @@ impl Plan<'_> {
     }
 }
 
+/// The optimum that losses are measured from: that of the program that is solved; under a correction that is no part of the
+/// answer (M15a) that of the user's own, or, where the data have none, what it costs at the corrected data.
+fn optimum_without_noise(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<f64> {
+    let released = plan.released();
+    let settings = released.settings();
+    let Some(costs) = released.beside_the_answer() else {
+        return Ok(solve::optimum(&decided.program, settings)?.objective);
+    };
+    match solve::optimum(&plan.model().at(theta)?, settings) {
+        Ok(solution) => Ok(solution.objective),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        Err(_) => {
+            let solution = solve::optimum(&decided.program, settings)?;
+            Ok(solution.objective - costs.beside(&decided.program, &solution.x))
+        }
+    }
+}
+
 fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
     let released = plan.released();
     let start = std::time::Instant::now();
-    let optimum = solve::optimum(&decided.program, released.settings())?;
+    let optimum = optimum_without_noise(plan, decided, theta)?;
     let optimum_seconds = start.elapsed().as_secs_f64();
     let start = std::time::Instant::now();
     let stored: u64 = (0..decided.program.columns())
@@ -132,7 +150,7 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
         .objective_constant(&plan.model().clipped(theta)?);
     let measured = Measurements {
         objective: users.objective + objective_constant,
-        optimum: optimum.objective + objective_constant,
+        optimum: optimum + objective_constant,
         empirical,
         optimum_seconds,
         measuring_seconds,

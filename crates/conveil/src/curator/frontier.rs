@@ -188,6 +188,10 @@ pub fn frontier(
         row.scale = Some(plan.law().scale());
         match plan.released().at(theta) {
             Ok(decided) => {
+                let decided = match plan.released().plain() {
+                    Some(_) => plan.released().in_users_variables(decided, theta)?,
+                    None => decided,
+                };
                 if let Some(expected) = expected_objective(&plan, &decided, &program)? {
                     let loss = expected + objective_constant - optimum;
                     row.objective = Some(expected + objective_constant);

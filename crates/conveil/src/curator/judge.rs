@@ -27,6 +27,8 @@ impl Judge {
     ) -> Result<Self> {
         let held = program.held_with_noise();
         let interval = match query.rows() {
+            // From the optimum on: how far up the objective of feasible points goes is not told.
+            _ if query.is_objective() => Some((optimal_value(program, settings)?, f64::INFINITY)),
             [row] => Some(answer_interval(&held, row, settings)?),
             _ => None,
         };
@@ -79,6 +81,19 @@ impl Judge {
 
     pub(super) fn worst_violation(&self, x: &[f64]) -> f64 {
         self.held.worst_violation(&self.held.slack(x)).0
+    }
+}
+
+/// The least objective of a feasible point; ∞ where there is none.
+fn optimal_value(program: &Program, settings: &Settings) -> Result<f64> {
+    match solve::solve(program, settings) {
+        Outcome::Optimal(solution) => Ok(solution.objective),
+        Outcome::Infeasible(_) => Ok(f64::INFINITY),
+        Outcome::Unbounded(_) => Ok(f64::NEG_INFINITY),
+        other => {
+            let solution = other.into_solution(program, settings.tolerance())?;
+            Ok(solution.objective)
+        }
     }
 }
 

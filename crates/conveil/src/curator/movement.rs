@@ -142,7 +142,7 @@ fn moves(
     .collect()
 }
 
-/// Decisions that are written out.
+/// Decisions that are written out; `{:#}` writes all.
 const SHOWN: usize = 12;
 
 impl std::fmt::Display for Movement {
@@ -174,6 +174,7 @@ impl std::fmt::Display for Movement {
             Movement::NominalData { decisions } => (decisions, "at the nominal data"),
         };
         write!(f, "per unit of released noise, {on}:")?;
+        let shown = if f.alternate() { usize::MAX } else { SHOWN };
         let mut sorted: Vec<&Moves> = decisions.iter().collect();
         let size = |m: &Moves| (m.carries.abs(), m.moves);
         sorted.sort_by(|a, b| {
@@ -186,7 +187,7 @@ impl std::fmt::Display for Movement {
             name,
             moves,
             carries,
-        } in sorted.iter().take(SHOWN)
+        } in sorted.iter().take(shown)
         {
             // The last digits are the solver's.
             let percent = (1e4 * carries).round() / 1e2;
@@ -197,9 +198,9 @@ impl std::fmt::Display for Movement {
                 short(percent, 4)
             )?;
         }
-        match decisions.len() > SHOWN {
-            true => write!(f, "\n  … and {} more (see --json)", decisions.len() - SHOWN),
-            false => Ok(()),
+        match decisions.len().saturating_sub(shown) {
+            0 => Ok(()),
+            more => write!(f, "\n  … and {more} more (see --details)"),
         }
     }
 }

@@ -265,7 +265,8 @@ impl CuratorReport {
                     "envelope               the decision is for data {:.6} away in all{}",
                     correction.distance,
                     match self.clipped.is_empty() {
-                        true => ": the price caps what they cost",
+                        true if correction.paid > 0.0 => ": the price caps what they cost",
+                        true => ": their price differs from the public one",
                         false => ", the clipping included",
                     }
                 )?;

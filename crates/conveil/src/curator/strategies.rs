@@ -83,7 +83,7 @@ pub fn compare_by(
     let (judge, note) = Judge::at_the_data(own, plan, released.query(), theta, &settings)?;
     let mut notes = Vec::from_iter(note);
     let ground = Ground {
-        answer: released.query().apply(&solution.x),
+        answer: released.query().answer(&program, &solution.x),
         optimum: solution.objective,
         objective_constant: plan
             .model()
@@ -401,12 +401,17 @@ impl Ground<'_, '_> {
             })
             .filter(|(down, up)| up - down <= high - low + self.slip());
         let mut row = self.row(name);
-        let Some((down, _)) = fits.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+        // A number that is maximised has its feasible values below the optimum.
+        let shift = match factor > 0.0 {
+            true => fits.map(|ends| ends.0).max_by(f64::total_cmp),
+            false => fits.map(|ends| ends.1).min_by(f64::total_cmp),
+        };
+        let Some(shift) = shift else {
             row.status = "infeasible".into();
             return Ok(row);
         };
-        let start = self.answer[0] - down;
-        row.loss = Some(-down / factor);
+        let start = self.answer[0] - shift;
+        row.loss = Some(-shift / factor);
         row.loss_percent = row.loss.and_then(|l| self.percent(l));
         row.infeasible_percent = self.exact_infeasibility(start).map(|p| 100.0 * p);
         row.draws = self.draws;
@@ -567,7 +572,7 @@ impl Ground<'_, '_> {
             let program = map.at(&noisy)?;
             match solve::solve(&program, &self.settings) {
                 Outcome::Optimal(solution) => {
-                    let answer = query.apply(&solution.x);
+                    let answer = query.answer(&program, &solution.x);
                     if self.interval.is_some() {
                         return Ok((
                             self.value_loss(answer[0]),

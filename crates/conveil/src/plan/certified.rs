@@ -152,9 +152,9 @@ impl<'m> Skeleton<'m> {
         let (Some(deviation), Some(posed_by_user)) = (deviation, &self.posed_by_user) else {
             return Ok(released);
         };
-        let plain = ReleasedMap::new(self.original.clone(), posed_by_user.clone(), ask, noise)?
+        let plain = ReleasedMap::new(self.curved.clone(), posed_by_user.clone(), ask, noise)?
             .proving(Precision::of_any_value());
-        Ok(released.deviating(deviation.clone(), plain))
+        Ok(released.deviating(deviation.clone(), plain, self.original.clone()))
     }
 
     /// Names a variable that keeps a solve from being proven.
@@ -296,8 +296,13 @@ fn size_of_limits(program: &Program) -> f64 {
     cost * solve::size_of_limits(program)
 }
 
-/// Σ|q_j x_j|. The dual's terms may be as large as they like where they cancel.
+/// Σ|q_j x_j| + ½Σ|P_ij x_i x_j|. The dual's terms may be as large as they like where they cancel.
 fn size_of_terms(program: &Program, solution: &Solution) -> f64 {
-    let terms = program.q().iter().zip(&solution.x);
-    terms.map(|(q, x)| (q * x).abs()).sum()
+    let x = &solution.x;
+    let linear = program.q().iter().zip(x).map(|(q, x)| (q * x).abs());
+    let curved = program.p().entries().map(|(i, j, p)| {
+        let term = (p * x[i] * x[j]).abs();
+        if i == j { 0.5 * term } else { term }
+    });
+    linear.sum::<f64>() + curved.sum::<f64>()
 }

@@ -3,7 +3,8 @@
 
 use super::Projection;
 use super::linear_term::LinearTerm;
-use crate::ask::{Ask, Strategy};
+use crate::ask::value::beyond_a_cost;
+use crate::ask::{Ask, Query, Strategy};
 use crate::program::DataMap;
 
 /// A strategy and why it was chosen, in public words.
@@ -26,6 +27,12 @@ impl Choice {
 
     /// The rule, for an ask whose strategy is open. `carry_out`: somebody carries out the decision behind the answer.
     pub fn by_rule(map: &dyn DataMap, ask: &Ask, carry_out: bool) -> Self {
+        if !carry_out && ask.query == Query::Value && matches!(beyond_a_cost(map), Ok(Some(_))) {
+            return Choice::new(
+                Strategy::Output,
+                "what is released is the optimal value, which is no sum of decisions",
+            );
+        }
         let parts = map.private_parts();
         if parts.a || parts.b {
             return Choice::new(

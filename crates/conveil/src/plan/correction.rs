@@ -65,9 +65,53 @@ pub(super) fn break_ties(
         decided.mean = deviation.at_the_data(&exact.mean, &counted);
         decided.recourse = exact.recourse.extended(decided.mean.len());
     }
+    Ok(with_correction(
+        decided, theta, &counted, is_counted, deviation, plain,
+    ))
+}
+
+/// M15a: another x̄ under the same answer would be carried by other noise, so a decision for θ itself is taken only where
+/// it has the answer of the first solve: then it matches what is released, and is feasible for θ as often as promised.
+pub(super) fn keep_the_answer(
+    best: Decided,
+    theta: &[f64],
+    deviation: &Deviation,
+    plain: &ReleasedMap<'_>,
+) -> Result<Decided> {
+    let counted = plain.map().clipped(theta)?;
+    let exact = match plain.with_the_answer_of(&best, &counted) {
+        Ok(exact) => Some(exact),
+        Err(Error::Cancelled) => return Err(Error::Cancelled),
+        Err(_) => None,
+    };
+    let exact = exact.filter(|exact| exact.is_on_equalities && carries(plain, exact));
+    let mut decided = best;
+    // What is minimised beside the user's own objective is a matter of the certificate.
+    decided.objective -= deviation.beside(&decided.program, &decided.mean);
+    let is_counted = exact.is_some();
+    if let Some(exact) = exact {
+        decided.objective = exact.objective;
+        decided.residuals = exact.residuals;
+        decided.mean = deviation.at_the_data(&exact.mean, &counted);
+        decided.recourse = exact.recourse.extended(decided.mean.len());
+    }
+    Ok(with_correction(
+        decided, theta, &counted, is_counted, deviation, plain,
+    ))
+}
+
+/// The decision with how far its data are from the data themselves.
+fn with_correction(
+    mut decided: Decided,
+    theta: &[f64],
+    counted: &[f64],
+    is_counted: bool,
+    deviation: &Deviation,
+    plain: &ReleasedMap<'_>,
+) -> Decided {
     let corrected = deviation.corrected(&decided.mean);
     let distance = deviation.size(theta, corrected);
-    let priced = deviation.size(&counted, corrected);
+    let priced = deviation.size(counted, corrected);
     let entries = plain.map().parameters().iter();
     let moved: Vec<(String, f64, f64)> = entries
         .zip(theta.iter().zip(corrected))
@@ -81,7 +125,7 @@ pub(super) fn break_ties(
         at_the_data: (is_counted && counted == theta) || moved.is_empty(),
         moved,
     });
-    Ok(decided)
+    decided
 }
 
 /// Equations met to this share of their terms are met.

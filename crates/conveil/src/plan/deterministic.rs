@@ -27,10 +27,11 @@ impl<'m> DeterministicMap<'m> {
         }
     }
 
-    /// T^{-1}Qx(θ).
+    /// T^{-1} times the answer at x(θ).
     pub fn answer(&self, theta: &[f64]) -> Result<Vec<f64>> {
         let program = self.map.at(theta)?;
         let solution = solve::solve_checked(&program, &self.settings)?;
-        Ok(self.shape.unshape(&self.query.apply(&solution.x)))
+        let answer = self.query.answer(&program, &solution.x);
+        Ok(self.shape.unshape(&answer))
     }
 }

@@ -1,6 +1,7 @@
 //! What is guaranteed. The text a user sees is generated from here and nowhere else.
 
 use super::basis::{Basis, Kind, Solves};
+use super::released::Corrects;
 use super::{ReleasedMap, Uncertainty};
 use crate::ask::{Adjacency, Ask, Privacy, ResolvedQuery, Stated, Strategy, Universe};
 use crate::chance::Budget;
@@ -37,8 +38,8 @@ pub struct Guarantee {
     witnesses: Vec<String>,
     /// Blocks that hold at the mean only.
     at_the_mean: Vec<String>,
-    /// The feasibility promise is about data that an envelope may have corrected.
-    enveloped: bool,
+    /// How the data that the feasibility promise is about may have been corrected.
+    correction: Option<Corrects>,
     /// Some data are clipped to public bounds first.
     clipped: bool,
     /// Slacks absorb the noise in closed form.
@@ -120,7 +121,7 @@ impl Guarantee {
                 .filter(|c| c.holds() == crate::program::Holds::AtTheMean)
                 .map(|c| c.name().to_string())
                 .collect(),
-            enveloped: released.plain().is_some(),
+            correction: released.corrects(),
             has_elastic_losses: released.has_local_recourse(),
             clipped: (released.map().parameters().iter()).any(|p| p.bounds().is_some()),
             shaped: (!released.shape().is_identity()).then(|| {
@@ -456,9 +457,15 @@ impl Guarantee {
                     }
                 });
                 text += self.counted_data();
-                if self.enveloped {
-                    text += "; the answer is for data within the envelope's correction, and whether a correction was made is private; it holds the price of one";
-                }
+                text += match self.correction {
+                    None => "",
+                    Some(Corrects::InTheAnswer) => {
+                        "; the answer is for data within the envelope's correction, and whether a correction was made is private; it holds the price of one"
+                    }
+                    Some(Corrects::BesideTheAnswer) => {
+                        "; the answer is for corrected data: a correction is made whenever the price of the data differs from the public one, and its size is private"
+                    }
+                };
                 text
             }
             Strategy::Projected => format!(
@@ -518,9 +525,15 @@ impl Guarantee {
             text += "; those hold for the mean decision only, and nothing is claimed about them under noise";
         }
         text += self.counted_data();
-        if self.enveloped {
-            text += "; this is for data within the envelope's correction, and whether a correction was made is private; the released number holds the price of a correction beside the cost of the decision";
-        }
+        text += match self.correction {
+            None => "",
+            Some(Corrects::InTheAnswer) => {
+                "; this is for data within the envelope's correction, and whether a correction was made is private; the released number holds the price of a correction beside the cost of the decision"
+            }
+            Some(Corrects::BesideTheAnswer) => {
+                "; this is for corrected data: a correction is made whenever the price of the data differs from the public one, and its size is private"
+            }
+        };
         if confidence < 1.0 {
             text += &format!(
                 ", with confidence {} over the public samples",

@@ -71,6 +71,11 @@ fn curved_costs(map: &dyn DataMap) -> std::result::Result<(&AffineMap, Curvature
     let Some(affine) = map.affine() else {
         return Err("the program depends on the data in a way that cannot be inspected".into());
     };
+    if affine.ball().is_some() {
+        return Err(
+            "records are scaled to a public length, which its certificate does not cover".into(),
+        );
+    }
     let is_elsewhere = |location: &&Location| !matches!(location.place, Place::Q(_));
     for parameter in affine.parameters() {
         if let Some(location) = parameter.locations().iter().find(is_elsewhere) {
@@ -108,10 +113,11 @@ fn without_constraints(affine: &AffineMap, curvature: &Curvature) -> Result<Affi
     let triplets: Vec<(usize, usize, f64)> = entries
         .filter_map(|(i, j, v)| Some((curvature.place(i)?, curvature.place(j)?, v)))
         .collect();
-    let decision = |name: String, len: usize| NewVariables {
+    let decision = |name: String, len: usize, entries: &[String]| NewVariables {
         name,
         len,
         stage: Stage::Decision,
+        entries: entries.to_vec(),
     };
     let mut variables = Vec::new();
     for block in template.variables() {
@@ -119,10 +125,17 @@ fn without_constraints(affine: &AffineMap, curvature: &Curvature) -> Result<Affi
             .filter(|j| curvature.place(*j).is_some())
             .collect();
         match curved.len() == block.range().len() {
-            true => variables.push(decision(block.name().into(), curved.len())),
+            true => {
+                let (name, len) = (block.name().into(), curved.len());
+                variables.push(decision(name, len, block.entries()));
+            }
             false => variables.extend(curved.iter().map(|j| {
                 let entry = j - block.range().start;
-                decision(format!("{} {entry}", block.name()), 1)
+                let name = match block.entries().get(entry) {
+                    Some(own) => own.clone(),
+                    None => format!("{} {entry}", block.name()),
+                };
+                decision(name, 1, &[])
             })),
         }
     }

@@ -135,6 +135,13 @@ impl<'m> Plan<'m> {
     ) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
         let stated = ask.stated()?;
+        let ask = match stated.sensitivity.adds_curvature() && original.template().p().nnz() == 0 {
+            true => Ask {
+                risk: ask.risk.clone().beside_curvature(),
+                ..ask
+            },
+            false => ask,
+        };
         let universe = within::claimed(&*original, &ask, &stated, paper)?;
         let model = within::counted(&original, &stated, universe.as_ref())?;
         let linear_term = match ask.strategy {

@@ -54,6 +54,9 @@ pub(super) fn shape_of(
                     "a quadratic cost that is public and positive definite on what is released, or a shape by rows",
                 ))
             };
+            if query.is_some_and(ResolvedQuery::is_objective) {
+                return refuse("what is released is the value, one number without a direction");
+            }
             if map.private_parts().p {
                 return refuse("the quadratic cost is private, and the shape would tell it");
             }

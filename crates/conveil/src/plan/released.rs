@@ -1,7 +1,7 @@
 //! The released map θ ↦ (x̄, X): the single function behind release, sampled sensitivity, calibration and audit.
 
 use super::DeterministicMap;
-use super::correction::break_ties;
+use super::correction::{break_ties, keep_the_answer};
 use super::decided::{Decided, Recourse};
 use super::posed::Posed;
 use crate::ask::{Ask, ResolvedQuery, Strategy};
@@ -10,7 +10,7 @@ use crate::chance::{Design, Feasibility};
 use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
 use crate::program::{DataMap, Program};
-use crate::proof::{Limits, Precision, meets_the_equalities};
+use crate::proof::{Limits, Precision, meets_the_equalities, on_the_equalities};
 use crate::rewrite::{LocalRecourse, Solved};
 use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
@@ -49,6 +49,34 @@ pub struct ReleasedMap<'m> {
 pub(super) struct Deviating<'m> {
     pub(super) deviation: Deviation,
     plain: Box<ReleasedMap<'m>>,
+    /// The user's own program, without added curvature.
+    users: Arc<dyn DataMap + 'm>,
+}
+
+/// How the data that a decision is for may differ from the data themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Corrects {
+    /// At a price that the released number holds (M8a).
+    InTheAnswer,
+    /// At a price that it does not hold (M15a).
+    BesideTheAnswer,
+}
+
+impl Deviating<'_> {
+    /// What the added curvature costs a decision on average.
+    fn added_by_curvature(&self, curved: &Program, decided: &Decided, variance: f64) -> f64 {
+        let mut added = 0.0;
+        let users = self.users.template().p();
+        for (i, j, p) in curved.p().entries() {
+            let kappa = p - users.get(i, j);
+            if i == j && kappa > 0.0 {
+                let row = &decided.recourse.rows[j];
+                let noise: f64 = row.iter().map(|(_, v)| v * v).sum();
+                added += 0.5 * kappa * (decided.mean[j] * decided.mean[j] + variance * noise);
+            }
+        }
+        added
+    }
 }
 
 impl std::fmt::Debug for dyn DataMap + '_ {
@@ -103,7 +131,8 @@ impl<'m> ReleasedMap<'m> {
     ) -> Result<Self> {
         let (design, local) = designed(&*map, &posed.rule, ask, &noise)?;
         Ok(ReleasedMap {
-            local,
+            // Its proof is about the weights; a value is proven by its gap.
+            local: local.filter(|_| !posed.query.is_objective),
             splits: (0..design.splits()).collect(),
             precision: None,
             limits: Vec::new(),
@@ -174,9 +203,17 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// This map may deviate from the data of `plain`, the user's own program under the same noise.
-    pub(super) fn deviating(mut self, deviation: Deviation, plain: ReleasedMap<'m>) -> Self {
-        let plain = Box::new(plain);
-        self.deviating = Some(Deviating { deviation, plain });
+    pub(super) fn deviating(
+        mut self,
+        deviation: Deviation,
+        plain: ReleasedMap<'m>,
+        users: Arc<dyn DataMap + 'm>,
+    ) -> Self {
+        self.deviating = Some(Deviating {
+            deviation,
+            plain: Box::new(plain),
+            users,
+        });
         self
     }
 
@@ -204,6 +241,21 @@ impl<'m> ReleasedMap<'m> {
     /// The map of the user's own program, where an envelope stands in its place.
     pub(crate) fn plain(&self) -> Option<&ReleasedMap<'m>> {
         self.deviating.as_ref().map(|map| &*map.plain)
+    }
+
+    /// The correction of the data that is no part of the answer, where there is one.
+    pub(crate) fn beside_the_answer(&self) -> Option<&Deviation> {
+        let deviation = &self.deviating.as_ref()?.deviation;
+        (!deviation.is_in_the_answer()).then_some(deviation)
+    }
+
+    /// How the data may be corrected, where they may.
+    pub(crate) fn corrects(&self) -> Option<Corrects> {
+        let map = self.deviating.as_ref()?;
+        Some(match map.deviation.is_in_the_answer() {
+            true => Corrects::InTheAnswer,
+            false => Corrects::BesideTheAnswer,
+        })
     }
 
     /// Whether slacks answer to the noise in closed form (M9).
@@ -272,7 +324,13 @@ impl<'m> ReleasedMap<'m> {
     pub fn in_users_variables(&self, decided: Decided, theta: &[f64]) -> Result<Decided> {
         match &self.deviating {
             None => Ok(decided),
-            Some(map) => Ok(decided.without_deviation(map.plain.map.at(theta)?)),
+            Some(map) => {
+                let curved = map.plain.map.at(theta)?;
+                let added = map.added_by_curvature(&curved, &decided, self.law().variance());
+                let mut decided = decided.without_deviation(map.users.at(theta)?);
+                decided.objective -= added;
+                Ok(decided)
+            }
         }
     }
 
@@ -282,7 +340,10 @@ impl<'m> ReleasedMap<'m> {
         let best = self.best_split(&program)?;
         match &self.deviating {
             None => Ok(best),
-            Some(map) => break_ties(best, theta, &map.deviation, &map.plain),
+            Some(map) if map.deviation.is_in_the_answer() => {
+                break_ties(best, theta, &map.deviation, &map.plain)
+            }
+            Some(map) => keep_the_answer(best, theta, &map.deviation, &map.plain),
         }
     }
 
@@ -366,11 +427,37 @@ impl<'m> ReleasedMap<'m> {
         })
     }
 
+    /// The rule at θ under the split of another one that has the same answer, if there is one.
+    pub(super) fn with_the_answer_of(&self, other: &Decided, theta: &[f64]) -> Result<Decided> {
+        let program = self.map.at(theta)?;
+        let lifted = self.lifted_to(&program, other.split, Some(&other.answer))?;
+        let outcome = self.solve_lifted(&lifted, other.split);
+        let solution = self.checked(outcome, &program, &lifted)?;
+        let solution = on_the_equalities(&lifted, solution, &self.settings);
+        let solved = self.solved(&program, &lifted, &solution, None)?;
+        Ok(Decided {
+            is_on_equalities: meets_the_equalities(&lifted, &solution.x),
+            ..self.decided(&program, solved, other.split)
+        })
+    }
+
     /// The lifted conic program at a dataset and split: x̄ and the free entries of X, bound by the rule, the chance
     /// constraint and the risk measure.
     pub fn lifted(&self, program: &Program, split: usize) -> Result<Lifted> {
+        self.lifted_to(program, split, None)
+    }
+
+    /// The same with Qx̄ fixed at an answer.
+    fn lifted_to(&self, program: &Program, split: usize, answer: Option<&[f64]>) -> Result<Lifted> {
         let rule = self.posed.rule.at(program)?;
         let mut lift = Lift::new(program, &rule);
+        if let Some(answer) = answer {
+            lift.label(Some("the released answer"));
+            for (row, value) in self.query().rows().iter().zip(answer) {
+                lift.equality((row.clone(), *value), None);
+            }
+            lift.label(None);
+        }
         self.design.enforce(&mut lift, split)?;
         self.risk.apply(&mut lift, self.law())?;
         Ok(lift.finish())
@@ -444,7 +531,7 @@ impl<'m> ReleasedMap<'m> {
     /// The one place where a solve becomes an answer.
     fn decided(&self, program: &Program, solved: Solved, split: usize) -> Decided {
         Decided {
-            answer: self.query().apply(&solved.mean),
+            answer: self.query().answer(program, &solved.mean),
             program: program.clone(),
             mean: solved.mean,
             recourse: Recourse {

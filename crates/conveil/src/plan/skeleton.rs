@@ -19,6 +19,8 @@ pub(super) struct Skeleton<'m> {
     /// What is solved: the user's model, or what a certificate made of it.
     pub(super) map: Arc<dyn DataMap + 'm>,
     pub(super) original: Arc<dyn DataMap + 'm>,
+    /// `original` with the curvature that the certificate's terms add.
+    pub(super) curved: Arc<dyn DataMap + 'm>,
     pub(super) posed: Posed,
     pub(super) certificate: Option<Box<dyn Certificate>>,
     /// The query and rule of the user's own program, where one that may deviate from the data stands in its place.
@@ -56,20 +58,37 @@ impl<'m> Skeleton<'m> {
         }
         stated.adjacency.validate(map.len())?;
         ask.feasibility.validate()?;
-        let Request::Certificate { word, price } = &stated.sensitivity else {
+        let Request::Certificate { word, terms } = &stated.sensitivity else {
             return Ok(Skeleton {
                 map: counted,
-                original,
+                curved: original.clone(),
                 posed: Posed::of_model(ask, map)?,
+                original,
                 certificate: None,
                 posed_by_user: None,
             });
         };
         let kind = certify::named(word)?;
+        let is_scaled = map.affine().is_some_and(|affine| affine.ball().is_some());
+        if is_scaled && !kind.covers_scaled_records() {
+            return Err(Error::refused(
+                format!("a certificate by `{word}`"),
+                "records are scaled to a public length, which moves all entries of a record at once",
+                "the certificate `erm`, or a declared or sampled sensitivity",
+            ));
+        }
+        let curved = match terms.curvature {
+            None => original.clone(),
+            Some(kappa) => with_curvature(map, ask, kappa)?,
+        };
+        let map = &*curved;
         let (posed_by_user, shape) = match kind.makes_the_query() {
             true => (None, shape_of(ask, map, None, 1)?),
             false => {
                 let posed_by_user = Posed::of_model(ask, map)?;
+                if posed_by_user.query.is_objective() && !kind.covers_the_objective() {
+                    return Err(not_the_objective(word));
+                }
                 let shape = posed_by_user.shape.clone();
                 (Some(posed_by_user), shape)
             }
@@ -83,7 +102,7 @@ impl<'m> Skeleton<'m> {
             posed: posed_by_user
                 .as_ref()
                 .map(|posed_by_user| (&posed_by_user.query, &posed_by_user.rule)),
-            price: *price,
+            terms,
         })?;
         let rewritten = match certificate.rewrite() {
             None => None,
@@ -115,6 +134,7 @@ impl<'m> Skeleton<'m> {
         Ok(Skeleton {
             map: solved,
             original,
+            curved: curved.clone(),
             posed,
             certificate: Some(certificate),
             posed_by_user,
@@ -255,6 +275,45 @@ impl<'m> Skeleton<'m> {
             sensitivity: calibrated.sensitivity,
         })
     }
+}
+
+/// The model with ½κx² on the variables that are released, and on those that have a quadratic cost.
+fn with_curvature<'m>(map: &dyn DataMap, ask: &Ask, kappa: f64) -> Result<Arc<dyn DataMap + 'm>> {
+    if !(kappa.is_finite() && kappa > 0.0) {
+        return Err(Error::input(format!(
+            "the curvature must be positive and finite, found {kappa}"
+        )));
+    }
+    let Some(affine) = map.affine() else {
+        return Err(Error::refused(
+            "added curvature",
+            "the program depends on the data in a way that cannot be inspected",
+            "a map that is affine in the data",
+        ));
+    };
+    let query = ask.query.resolve(map, ask.strategy)?;
+    let program = map.template();
+    let mut columns: Vec<usize> = query.rows().iter().flatten().map(|term| term.0).collect();
+    columns.extend((0..program.columns()).filter(|&j| program.p().get(j, j) > 0.0));
+    columns.sort_unstable();
+    columns.dedup();
+    Ok(Arc::new(affine.with_curvature(&columns, kappa)?))
+}
+
+/// A certificate that bounds how far sums of the variables move says nothing of the objective.
+fn not_the_objective(word: &str) -> Error {
+    let covering = certify::certificates()
+        .iter()
+        .filter(|kind| kind.covers_the_objective());
+    let covering: Vec<String> = covering.map(|kind| format!("`{}`", kind.word())).collect();
+    Error::refused(
+        format!("a query of the value with the certificate `{word}`"),
+        "it is about sums of the variables, and the value of this program is none",
+        format!(
+            "a certificate of the value ({}), or a declared or sampled sensitivity",
+            covering.join(", ")
+        ),
+    )
 }
 
 fn positive(largest: f64) -> Result<f64> {

@@ -47,6 +47,7 @@ pub struct VariableBlock {
     pub(super) start: usize,
     pub(super) len: usize,
     pub(super) stage: Stage,
+    pub(super) entries: Vec<String>,
 }
 
 impl VariableBlock {
@@ -63,6 +64,11 @@ impl VariableBlock {
     /// Its stage.
     pub fn stage(&self) -> Stage {
         self.stage
+    }
+
+    /// The names of its entries; empty for `name[i]`.
+    pub fn entries(&self) -> &[String] {
+        &self.entries
     }
 }
 
@@ -98,7 +104,7 @@ impl ConstraintBlock {
     }
 }
 
-/// A variable block to be: name, length and stage.
+/// A variable block to be: name, length, stage, and the names of its entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewVariables {
     /// Name, unique among the blocks.
@@ -107,6 +113,8 @@ pub struct NewVariables {
     pub len: usize,
     /// Stage.
     pub stage: Stage,
+    /// Names of its entries, unlike one another and those of all other entries and blocks; empty for `name[i]`.
+    pub entries: Vec<String>,
 }
 
 /// A constraint block to be.

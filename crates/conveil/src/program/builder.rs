@@ -43,6 +43,7 @@ impl Builder {
             name: name.into(),
             len,
             stage,
+            entries: Vec::new(),
         });
         let range = self.columns..self.columns + len;
         self.columns += len;

@@ -1,6 +1,6 @@
 //! θ ↦ program (M1): the affine map with sparse places for θ, and any function with a public template.
 
-use super::{Meaning, Parameter, Place, Program};
+use super::{Meaning, Parameter, Place, Program, RecordBall, Sparse};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::fmt;
@@ -93,9 +93,11 @@ pub trait DataMap: Send + Sync {
         }
     }
 
-    /// θ with every entry clipped to its public bounds, after checking its length and numbers.
+    /// θ as the map counts it, after checking its length and numbers: every entry clipped to its public bounds, and every
+    /// record scaled to its public length where the affine map states one.
     fn clipped(&self, theta: &[f64]) -> Result<Vec<f64>> {
-        clip(self.parameters(), theta)
+        let ball = self.affine().and_then(AffineMap::ball);
+        clip(self.parameters(), ball, theta)
     }
 
     /// The map itself where it is affine: certificates inspect it.
@@ -191,6 +193,7 @@ pub struct AffineMap {
     base: Program,
     parameters: Vec<Parameter>,
     parts: PrivateParts,
+    ball: Option<RecordBall>,
 }
 
 impl AffineMap {
@@ -266,7 +269,47 @@ impl AffineMap {
             base,
             parameters,
             parts,
+            ball: None,
         })
+    }
+
+    /// The same map of records that are scaled to a public length, after their entries were clipped.
+    pub fn with_ball(mut self, ball: RecordBall) -> Result<Self> {
+        if !self.parameters.len().is_multiple_of(ball.record_len()) {
+            return Err(Error::input(format!(
+                "{} private parameters are no whole number of records of {} entries",
+                self.parameters.len(),
+                ball.record_len()
+            )));
+        }
+        self.ball = Some(ball);
+        Ok(self)
+    }
+
+    /// The ball that records are scaled onto.
+    pub fn ball(&self) -> Option<&RecordBall> {
+        self.ball.as_ref()
+    }
+}
+
+impl AffineMap {
+    /// The same with ½κx² on these columns.
+    pub(crate) fn with_curvature(&self, columns: &[usize], kappa: f64) -> Result<Self> {
+        let base = &self.base;
+        let mut p: Vec<(usize, usize, f64)> = base.p().entries().collect();
+        p.extend(columns.iter().map(|&j| (j, j, kappa)));
+        let n = base.columns();
+        let (variables, constraints) = base.blocks();
+        let program = Program::new(
+            Sparse::assemble(n, n, &p),
+            base.q().to_vec(),
+            base.a().clone(),
+            base.b().to_vec(),
+            variables,
+            constraints,
+        )?
+        .with_constant(base.constant());
+        AffineMap::new(program, self.parameters.clone())
     }
 }
 
@@ -290,15 +333,19 @@ fn checked(parameters: &[Parameter], theta: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// Clips θ to the public bounds of its entries, after checking its length and numbers.
-pub(crate) fn clip(parameters: &[Parameter], theta: &[f64]) -> Result<Vec<f64>> {
+/// Clips θ to the public bounds of its entries, after checking its length and numbers; then scales its records.
+fn clip(parameters: &[Parameter], ball: Option<&RecordBall>, theta: &[f64]) -> Result<Vec<f64>> {
     checked(parameters, theta)?;
     let each = parameters.iter().zip(theta);
-    Ok(each
+    let mut clipped: Vec<f64> = each
         .map(|(parameter, &value)| {
             (parameter.bounds).map_or(value, |(low, high)| value.clamp(low, high))
         })
-        .collect())
+        .collect();
+    if let Some(ball) = ball {
+        ball.scale(&mut clipped);
+    }
+    Ok(clipped)
 }
 
 impl DataMap for AffineMap {
@@ -349,7 +396,7 @@ impl DataMap for AffineMap {
     }
 
     fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.unclipped(&clip(&self.parameters, theta)?)
+        self.unclipped(&clip(&self.parameters, self.ball.as_ref(), theta)?)
     }
 
     fn unclipped(&self, theta: &[f64]) -> Result<Program> {
@@ -448,7 +495,7 @@ impl DataMap for GeneralMap {
     }
 
     fn at(&self, theta: &[f64]) -> Result<Program> {
-        self.unclipped(&clip(&self.parameters, theta)?)
+        self.unclipped(&clip(&self.parameters, None, theta)?)
     }
 
     fn unclipped(&self, theta: &[f64]) -> Result<Program> {

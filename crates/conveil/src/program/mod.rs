@@ -1,5 +1,6 @@
 //! The program min ½x'Px + q'x s.t. b − Ax ∈ K (M1), with named blocks and their stages (M2).
 
+mod ball;
 mod blocks;
 mod builder;
 mod cone;
@@ -14,6 +15,7 @@ mod saved;
 mod sparse;
 mod validate;
 
+pub use ball::RecordBall;
 pub use blocks::{ConstraintBlock, Holds, NewConstraint, NewVariables, Stage, VariableBlock};
 pub use builder::Builder;
 pub(crate) use cone::norm;
@@ -73,6 +75,7 @@ impl Program {
                 start,
                 len: v.len,
                 stage: v.stage,
+                entries: v.entries,
             });
             start = start.saturating_add(v.len);
         }
@@ -113,6 +116,7 @@ impl Program {
             name: v.name.clone(),
             len: v.len,
             stage: v.stage,
+            entries: v.entries.clone(),
         });
         let constraints = self.constraints.iter().map(|c| NewConstraint {
             name: c.name.clone(),
@@ -218,6 +222,7 @@ impl Program {
             start: 0,
             len: q.len(),
             stage: Stage::HereAndNow,
+            entries: Vec::new(),
         }];
         Program {
             p,
@@ -288,13 +293,16 @@ impl Program {
         &self.variables[index.min(self.variables.len() - 1)]
     }
 
-    /// `name` for a block of one entry, `name[i]` otherwise.
+    /// The entry's own name, `name` for a block of one entry, `name[i]` otherwise.
     pub fn variable_name(&self, j: usize) -> String {
         let block = self.variable_block(j);
-        if block.len == 1 {
+        let offset = j - block.start;
+        if let Some(name) = block.entries.get(offset) {
+            name.clone()
+        } else if block.len == 1 {
             block.name.clone()
         } else {
-            format!("{}[{}]", block.name, j - block.start)
+            format!("{}[{offset}]", block.name)
         }
     }
 
@@ -314,7 +322,7 @@ impl Program {
         }
     }
 
-    /// The columns that `name` or `name[index]` stands for.
+    /// The columns that `name`, `name[index]` or an entry's own name stands for.
     pub fn find_variables(&self, reference: &str) -> Result<Range<usize>> {
         let (name, index) = match reference.split_once('[') {
             None => (reference, None),
@@ -331,6 +339,9 @@ impl Program {
             }
         };
         let Some(block) = self.variables.iter().find(|v| v.name == name) else {
+            if let (None, Some(j)) = (index, self.entry_column(name)) {
+                return Ok(j..j + 1);
+            }
             let known: Vec<&str> = self.variables.iter().map(|v| v.name.as_str()).collect();
             return Err(Error::input(format!(
                 "there is no variable `{name}`; there are: {}",
@@ -348,6 +359,14 @@ impl Program {
                 }
             ))),
         }
+    }
+
+    /// The column whose own name this is.
+    fn entry_column(&self, name: &str) -> Option<usize> {
+        self.variables.iter().find_map(|block| {
+            let offset = block.entries.iter().position(|entry| entry == name)?;
+            Some(block.start + offset)
+        })
     }
 
     /// ½x'Px + q'x + constant.

@@ -17,6 +17,7 @@ impl Program {
                 name: "x".into(),
                 len: saved.q.len(),
                 stage: Stage::Decision,
+                entries: Vec::new(),
             }]
         } else {
             variables

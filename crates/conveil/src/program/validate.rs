@@ -40,6 +40,25 @@ impl Program {
                 )));
             }
         }
+        for v in &self.variables {
+            if !v.entries.is_empty() && v.entries.len() != v.len {
+                return Err(Error::input(format!(
+                    "variable `{}` has {} entries, but {} names for them",
+                    v.name,
+                    v.len,
+                    v.entries.len()
+                )));
+            }
+            for entry in &v.entries {
+                check_name("variable", entry)?;
+                if !seen.insert(entry.as_str()) {
+                    return Err(Error::input(format!(
+                        "an entry of the variable `{}` is named `{entry}`, and so is another variable or entry",
+                        v.name
+                    )));
+                }
+            }
+        }
         seen.clear();
         for c in &self.constraints {
             check_name("constraint", &c.name)?;

@@ -124,7 +124,9 @@ impl Precision {
             (false, false) => f64::INFINITY,
         };
         let error = match &self.measure {
-            Measure::Value => gap + (0..x.len()).map(loose).sum::<f64>(),
+            Measure::Value => {
+                gap + (0..x.len()).map(loose).sum::<f64>() + objective_rounding(program, &x)
+            }
             Measure::Curved(curvature) => {
                 let curved: Vec<f64> = curvature.columns.iter().map(|&j| residual[j]).collect();
                 let lost: Vec<f64> = (curvature.columns.iter())
@@ -288,6 +290,19 @@ impl Rounding {
             residual: columns.into_iter().map(hidden).collect(),
         }
     }
+}
+
+/// By how much the objective that is computed at x can be off: that of a solve is a number, and not only a point.
+fn objective_rounding(program: &Program, x: &[f64]) -> f64 {
+    let linear = program.q().iter().zip(x).map(|(q, x)| (q * x).abs());
+    // Entries off the diagonal count twice, halved; their products are sums of sums.
+    let curved = program
+        .p()
+        .entries()
+        .map(|(i, j, p)| (p * x[i] * x[j]).abs());
+    let size = linear.sum::<f64>() + curved.sum::<f64>() + program.constant().abs();
+    let terms = (2 * x.len() + program.p().nnz()) as f64;
+    0.5 * f64::EPSILON * (terms + 2.0 * OF_A_TERM) * size
 }
 
 /// z moved into K* along its interior direction.

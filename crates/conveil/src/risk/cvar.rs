@@ -30,14 +30,20 @@ impl Cvar {
         }
     }
 
-    pub(super) fn validate(&self, program: &Program, law: &Law, noises: usize) -> Result<()> {
+    pub(super) fn validate(
+        &self,
+        program: &Program,
+        beside_curvature: bool,
+        law: &Law,
+        noises: usize,
+    ) -> Result<()> {
         if !(self.tail > 0.0 && self.tail < 1.0) {
             return Err(Error::input(format!(
                 "the tail share of CVaR must lie strictly between 0 and 1, found {}",
                 self.tail
             )));
         }
-        if program.p().nnz() > 0 {
+        if program.p().nnz() > 0 && !beside_curvature {
             return Err(Error::refused(
                 "CVaR of a quadratic objective",
                 "CVaR is computed for a linear cost",

@@ -3,15 +3,22 @@
 use crate::noise::Law;
 use crate::rule::{Lift, RowRule};
 
-/// Adds weight times the expected objective (its constant aside).
-pub(super) fn add(lift: &mut Lift<'_>, law: &Law, weight: f64) {
-    let program = lift.program();
-    let rule = lift.rule();
-    for (j, q) in program.q().iter().enumerate() {
-        if *q != 0.0 {
+/// Adds weight times the expected linear objective (its constant aside).
+pub(super) fn add_linear(lift: &mut Lift<'_>, weight: f64) {
+    for (j, q) in lift.program().q().iter().enumerate() {
+        if *q != 0.0 && weight > 0.0 {
             lift.add_cost(j, weight * q);
         }
     }
+}
+
+/// Adds weight times the expected quadratic objective.
+pub(super) fn add_quadratic(lift: &mut Lift<'_>, law: &Law, weight: f64) {
+    if !(weight > 0.0) {
+        return;
+    }
+    let program = lift.program();
+    let rule = lift.rule();
     let variance = weight * law.variance();
     for (a, b, p) in program.p().entries() {
         lift.add_quadratic(a, b, weight * p);

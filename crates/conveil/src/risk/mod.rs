@@ -35,7 +35,7 @@ pub struct Cvar {
 /// A term or a bound on Σ_j σ_j²‖D X_j‖².
 #[derive(Clone, Debug, PartialEq)]
 pub struct VarianceTerm {
-    /// The variables D selects (`name` or `name[i]`).
+    /// The variables D selects (`name`, `name[i]` or an entry's own name).
     pub variables: Vec<String>,
     /// A weight in the objective, or a bound.
     pub limit: VarianceLimit,
@@ -56,6 +56,8 @@ pub struct Risk {
     cvar: Option<(f64, Cvar)>,
     limit: Option<(Cvar, f64)>,
     variance: Vec<VarianceTerm>,
+    /// The quadratic cost is a certificate's: its expectation stands beside the CVaR of the linear cost.
+    beside_curvature: bool,
 }
 
 impl Risk {
@@ -65,6 +67,7 @@ impl Risk {
             cvar: None,
             limit: None,
             variance: Vec::new(),
+            beside_curvature: false,
         }
     }
 
@@ -90,6 +93,12 @@ impl Risk {
     /// Controls the variance of some variables.
     pub fn with_variance(mut self, term: VarianceTerm) -> Self {
         self.variance.push(term);
+        self
+    }
+
+    /// The same over a linear cost to which a certificate adds a quadratic one.
+    pub(crate) fn beside_curvature(mut self) -> Self {
+        self.beside_curvature = true;
         self
     }
 
@@ -164,7 +173,7 @@ impl Risk {
             .map(|c| &c.1)
             .chain(self.limit.iter().map(|l| &l.0))
         {
-            cvar.validate(program, law, noises)?;
+            cvar.validate(program, self.beside_curvature, law, noises)?;
         }
         if let Some((_, bound)) = &self.limit
             && !bound.is_finite()
@@ -182,9 +191,12 @@ impl Risk {
     /// Writes the objective into the lift.
     pub(crate) fn apply(&self, lift: &mut Lift<'_>, law: &Law) -> Result<()> {
         let weight = self.cvar.as_ref().map_or(0.0, |c| c.0);
-        if weight < 1.0 {
-            expectation::add(lift, law, 1.0 - weight);
-        }
+        expectation::add_linear(lift, 1.0 - weight);
+        let curved = match self.beside_curvature {
+            true => 1.0,
+            false => 1.0 - weight,
+        };
+        expectation::add_quadratic(lift, law, curved);
         if let Some((weight, cvar)) = &self.cvar {
             let (terms, constant) = cvar.terms(lift, law)?;
             for (column, value) in terms {
