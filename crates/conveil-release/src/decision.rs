@@ -124,11 +124,18 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "DECISION: {}", self.note)?;
         if let Some(correction) = &self.correction {
-            write!(
-                f,
-                "NOT for the data as they are, but for data {:.6} away",
-                correction.distance
-            )?;
+            match correction.relaxes {
+                false => write!(
+                    f,
+                    "NOT for the data as they are, but for data {:.6} away",
+                    correction.distance
+                )?,
+                true => write!(
+                    f,
+                    "NOT within every limit of the data as they are: exceeded by {:.6} in all",
+                    correction.distance
+                )?,
+            }
             match correction.paid > 0.0 {
                 true => writeln!(
                     f,

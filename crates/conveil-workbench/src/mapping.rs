@@ -83,10 +83,11 @@ impl Words<'_> {
     fn enters(&self, place: Place, coefficient: f64) -> Enters {
         let row = match place {
             Place::B(i) | Place::A(i, _) => Some(i),
-            Place::Q(_) => None,
+            Place::Q(_) | Place::P(..) => None,
         };
         let (reads, whole) = match place {
             Place::Q(j) => (self.price(j), None),
+            Place::P(i, j) => (self.curvature(i, j), None),
             Place::B(i) | Place::A(i, _) => match self.said.borrow_mut().entry(i) {
                 Entry::Occupied(said) => (said.get().clone(), None),
                 Entry::Vacant(new) => {
@@ -103,6 +104,16 @@ impl Words<'_> {
             reads,
             whole,
             at_nominal: self.at_nominal,
+        }
+    }
+
+    /// What a number in P multiplies: half of it on the diagonal, all of it off it.
+    fn curvature(&self, i: usize, j: usize) -> String {
+        let number = self.number(Place::P(i, j), self.program.p().get(i, j), 1.0);
+        let (x, y) = (self.program.variable_name(i), self.program.variable_name(j));
+        match i == j {
+            true => format!("objective: ½ · {number} · {x}²"),
+            false => format!("objective: {number} · {x} · {y}"),
         }
     }
 

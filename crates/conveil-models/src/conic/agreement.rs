@@ -141,7 +141,7 @@ fn check_private_places(stated: &Conic, spec: &Spec) -> Result<(), ReadError> {
     let covered = |place: Place| match place {
         Place::B(_) => part == Some("b"),
         Place::Q(_) => part == Some("q"),
-        Place::A(..) => false,
+        Place::A(..) | Place::P(..) => false,
     };
     let mut entries = stated.parameters.iter().flat_map(|p| &p.at);
     if let (Some(part), Some(entry)) = (part, entries.find(|e| !covered(e.value.place))) {

@@ -10,7 +10,7 @@ use conveil::program::{
     AffineMap, DataMap, Holds, Location, NewVariables, Objective, Parameter, Place, Program,
     SavedConstraint,
 };
-use conveil_text::problem::{self, SavedCone, SavedProblem};
+use conveil_text::problem::{self, SavedCone, SavedMatrix, SavedProblem};
 use conveil_text::spelling::counted;
 use conveil_text::{Located, ReadError};
 
@@ -269,6 +269,7 @@ fn slot(problem: &mut SavedProblem, place: Place) -> Result<&mut f64, NoNumber> 
         Place::B(_) => &mut problem.b[index],
         Place::Q(_) => &mut problem.q[index],
         Place::A(..) => &mut problem.a.nzval[index],
+        Place::P(..) => &mut problem.p.nzval[index],
     })
 }
 
@@ -278,10 +279,11 @@ fn number_at(problem: &SavedProblem, place: Place) -> Result<f64, NoNumber> {
         Place::B(_) => problem.b[index],
         Place::Q(_) => problem.q[index],
         Place::A(..) => problem.a.nzval[index],
+        Place::P(..) => problem.p.nzval[index],
     })
 }
 
-/// Where the number stands in b, q or the stored entries of A.
+/// Where the number stands in b, q or the stored entries of A and P.
 fn index_of(problem: &SavedProblem, place: Place) -> Result<usize, NoNumber> {
     let in_range = |found: usize, count: usize, what: &str| {
         if found < count {
@@ -300,16 +302,25 @@ fn index_of(problem: &SavedProblem, place: Place) -> Result<usize, NoNumber> {
         Place::A(row, column) => {
             in_range(row, problem.b.len(), "row")?;
             in_range(column, problem.q.len(), "column")?;
-            let (start, end) = (problem.a.colptr[column], problem.a.colptr[column + 1]);
-            let found = problem.a.rowval[start..end].binary_search(&row);
-            found.map(|offset| start + offset).map_err(|_| {
-                NoNumber(
-                    "the matrix stores no entry there".into(),
-                    Some("which entries exist is public: store an explicit 0 in the file"),
-                )
-            })
+            stored(&problem.a, row, column)
+        }
+        Place::P(row, column) => {
+            in_range(row, problem.q.len(), "column")?;
+            in_range(column, problem.q.len(), "column")?;
+            stored(&problem.p, row, column)
         }
     }
+}
+
+fn stored(matrix: &SavedMatrix, row: usize, column: usize) -> Result<usize, NoNumber> {
+    let (start, end) = (matrix.colptr[column], matrix.colptr[column + 1]);
+    let found = matrix.rowval[start..end].binary_search(&row);
+    found.map(|offset| start + offset).map_err(|_| {
+        NoNumber(
+            "the matrix stores no entry there".into(),
+            Some("which entries exist is public: store an explicit 0 in the file"),
+        )
+    })
 }
 
 /// The named columns, with what each is.

@@ -294,12 +294,16 @@ fn read_entry(item: Item) -> Result<Entry, ReadError> {
     let mut table = item.table(item.to_string())?;
     table.known(&["in", "row", "column", "coef", "offset"])?;
     let part = table.required("in", "in = \"b\"")?;
-    let letter = part.choice(&[("b", 'b'), ("q", 'q'), ("A", 'A')])?;
+    let letter = part.choice(&[("b", 'b'), ("q", 'q'), ("A", 'A'), ("P", 'P')])?;
     let row = |table: &mut Table| table.required("row", "row = 3")?.count(0, MAX_COUNT);
     let column = |table: &mut Table| table.required("column", "column = 0")?.count(0, MAX_COUNT);
     let place = match letter {
         'b' => Place::B(row(&mut table)?),
         'q' => Place::Q(column(&mut table)?),
+        'P' => {
+            let (row, column) = (row(&mut table)?, column(&mut table)?);
+            Place::P(row.min(column), row.max(column))
+        }
         _ => Place::A(row(&mut table)?, column(&mut table)?),
     };
     let coef = match table.optional("coef") {

@@ -74,13 +74,14 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
         by(&|i| {
             pattern(&parameters[i], &|place| match place {
                 Place::A(_, column) | Place::Q(column) => column as i64,
+                Place::P(_, column) => column as i64,
                 Place::B(row) => block[row],
             })
         }),
         by(&|i| {
             pattern(&parameters[i], &|place| match place {
                 Place::A(row, _) | Place::B(row) => block[row],
-                Place::Q(_) => -1,
+                Place::Q(_) | Place::P(..) => -1,
             })
         }),
         by(&|i| vec![i64::from(2 * i >= entries)]),
@@ -106,6 +107,7 @@ fn pattern(parameter: &Parameter, key: &dyn Fn(Place) -> i64) -> Vec<i64> {
                 Place::A(..) => 0,
                 Place::B(_) => 1,
                 Place::Q(_) => 2,
+                Place::P(..) => 3,
             };
             [kind, key(location.place), location.coef.signum() as i64]
         })

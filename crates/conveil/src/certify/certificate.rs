@@ -61,6 +61,11 @@ pub trait Kind: Debug + Sync {
         false
     }
 
+    /// Whether stated curvature is added on every variable that meets private numbers too, and not on what is released alone.
+    fn curves_private_columns(&self) -> bool {
+        false
+    }
+
     /// Checks its assumptions on public structure alone, or refuses with the reason.
     fn prove(&self, site: &Site<'_>) -> Result<Box<dyn Certificate>>;
 }

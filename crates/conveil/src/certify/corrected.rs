@@ -1,14 +1,12 @@
-//! θ̃, the data that a program may choose in the place of θ: rows on it, its public bounds, and the way back to the user's
-//! own program. What it costs to differ from θ is each certificate's own.
+//! θ̃, the data that a program may choose in the place of θ: rows on it and its public bounds. What it costs to differ from θ is
+//! each certificate's own.
 
 use super::certificate::Site;
-use crate::ask::Norm;
 use crate::error::{Error, Result};
 use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
     Program, Sparse, Stage,
 };
-use crate::proof::Limits;
 
 /// The name of θ̃ in reports.
 const CORRECTED: &str = "corrected data";
@@ -177,114 +175,5 @@ impl<'a> Corrected<'a> {
         .with_constant(base.constant());
         let parameters = self.affine.parameters().iter().zip(places);
         AffineMap::new(program, parameters.map(|(q, at)| q.moved_to(at)).collect())
-    }
-}
-
-/// θ̃ behind the variables of the user's own program, and what it costs to differ from θ.
-#[derive(Clone, Debug)]
-pub struct Deviation {
-    norm: Norm,
-    toll: Toll,
-    /// Variables of the user's own program.
-    users_columns: usize,
-    /// Variables of the program with θ̃.
-    columns: usize,
-    /// Widths of the public bounds.
-    widths: Vec<f64>,
-}
-
-/// How a correction is paid for.
-#[derive(Clone, Debug)]
-pub(super) enum Toll {
-    /// π per unit in the unit of the answer, which may be a multiple of the value; sizes stand behind θ̃ (M8a).
-    InTheAnswer(f64),
-    /// In the objective alone (M15a), with the first column of sizes where there is a cap.
-    BesideTheAnswer { capped: Option<usize> },
-}
-
-impl Deviation {
-    pub(super) fn new(affine: &AffineMap, norm: Norm, toll: Toll, columns: usize) -> Self {
-        Deviation {
-            norm,
-            toll,
-            users_columns: affine.template().columns(),
-            columns,
-            widths: widths(affine),
-        }
-    }
-
-    /// Whether the answer holds the price of a correction. Where it does, the value decides whether a decision for θ
-    /// itself may be taken (M8a); where it does not, that decision must have the same answer (M15a).
-    pub(crate) fn is_in_the_answer(&self) -> bool {
-        matches!(self.toll, Toll::InTheAnswer(_))
-    }
-
-    /// What a correction of this size makes the answer worse by: a cost is larger, a profit smaller by it.
-    pub(crate) fn paid(&self, size: f64) -> f64 {
-        match self.toll {
-            Toll::InTheAnswer(price) => price * size,
-            Toll::BesideTheAnswer { .. } => 0.0,
-        }
-    }
-
-    /// The size of the correction from a dataset to θ̃.
-    pub(crate) fn size(&self, from: &[f64], corrected: &[f64]) -> f64 {
-        let change: Vec<f64> = from.iter().zip(corrected).map(|(a, b)| b - a).collect();
-        self.norm.of(&change)
-    }
-
-    /// θ̃ in a decision of the program with θ̃.
-    pub(crate) fn corrected<'x>(&self, x: &'x [f64]) -> &'x [f64] {
-        &x[self.users_columns..self.users_columns + self.widths.len()]
-    }
-
-    /// A decision of the user's own program at θ, as one of the program with θ̃ = θ.
-    pub(crate) fn at_the_data(&self, x: &[f64], theta: &[f64]) -> Vec<f64> {
-        let mut whole = x.to_vec();
-        whole.extend_from_slice(theta);
-        if let Toll::BesideTheAnswer { capped: Some(_) } = self.toll {
-            whole.extend_from_slice(theta);
-        }
-        whole.resize(self.columns, 0.0);
-        whole
-    }
-
-    /// What the objective of this program holds beside that of the user's own, up to a constant.
-    pub(crate) fn beside(&self, program: &Program, x: &[f64]) -> f64 {
-        let mut behind = vec![0.0; x.len()];
-        behind[self.users_columns..].copy_from_slice(&x[self.users_columns..]);
-        program.objective(&behind) - program.constant()
-    }
-
-    /// What is known of an optimal correction.
-    pub(super) fn known(&self) -> Vec<Limits> {
-        let behind = self.users_columns + self.widths.len();
-        let up_to = |column: usize, high: f64| Limits {
-            column,
-            low: 0.0,
-            high,
-        };
-        let each = |first: usize| {
-            let widths = self.widths.iter().enumerate();
-            widths.map(|(i, w)| up_to(first + i, *w)).collect()
-        };
-        match (&self.toll, self.norm) {
-            (Toll::InTheAnswer(_), Norm::L1) => each(behind),
-            (Toll::InTheAnswer(_), Norm::L2) => {
-                vec![up_to(behind, crate::program::norm(&self.widths))]
-            }
-            // What is paid for at the cap lies between the data and θ̃.
-            (Toll::BesideTheAnswer { capped }, _) => capped.map_or(Vec::new(), each),
-        }
-    }
-
-    /// A point of the lifted program that lies inside every cone for some data, moved to where it does for all.
-    pub(crate) fn inside_for_all(&self, mut x: Vec<f64>) -> Vec<f64> {
-        if self.is_in_the_answer() {
-            for Limits { column, high, .. } in self.known() {
-                x[column] = 2.0 * high + 1.0;
-            }
-        }
-        x
     }
 }

@@ -6,7 +6,8 @@
 //! ½x̄'Px̄ + c'x̄ + π‖θ − θ̃‖.
 
 use super::certificate::{Certificate, Kind, Need, Rewrite, Site, Takes, Tolerance, solver_text};
-use super::corrected::{Corrected, Deviation, Toll, nominal_or_middle, right_hand_sides, widths};
+use super::corrected::{Corrected, nominal_or_middle, right_hand_sides, widths};
+use super::deviation::{Deviation, Toll};
 use crate::ask::{Adjacency, Norm, Request, ResolvedQuery, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -146,7 +147,7 @@ impl Envelope {
             solver: 0.0,
             unit: factor.abs() / scale,
             norm,
-            deviation: Deviation::new(
+            deviation: Deviation::corrected(
                 affine,
                 norm,
                 Toll::InTheAnswer(factor.abs() * price),

@@ -6,12 +6,19 @@ mod erm;
 mod moreau;
 mod radius;
 mod range;
+mod saddle;
 mod strong_convexity;
 
 // What they share.
 mod certificate;
 mod corrected;
+mod deviation;
+mod elastic;
+mod floor;
 mod metric;
+mod reach;
+mod saddle_point;
+mod saddle_value;
 
 // Without a certificate: what the user states, and what sampled pairs show.
 mod calibrate;
@@ -22,8 +29,8 @@ pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
 pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
 pub use certificate::{Kind, Need, Takes};
-pub(crate) use corrected::Deviation;
 pub use declared::Declared;
+pub(crate) use deviation::{Deviation, Found, is_moved};
 pub(crate) use metric::shape_of_curvature;
 pub use sampled::{Estimate, Pairs, estimate};
 
@@ -31,10 +38,11 @@ use crate::ask::Request;
 use crate::error::{Error, Result};
 
 /// The kinds of certificates, in the order of their words: one line each.
-static CERTIFICATES: [&dyn Kind; 6] = [
+static CERTIFICATES: [&dyn Kind; 7] = [
     &envelope::EnvelopeKind,
     &moreau::MoreauKind,
     &radius::RadiusKind,
+    &saddle::SaddleKind,
     &strong_convexity::StrongConvexityKind,
     &erm::RegularisedErmKind,
     &range::RangeKind,

@@ -6,7 +6,8 @@
 //! under a cap. So it is a strongly convex program with private linear costs (M8c).
 
 use super::certificate::{Certificate, Kind, Need, Rewrite, Site, Takes, Tolerance, solver_text};
-use super::corrected::{Corrected, Deviation, Toll, nominal_or_middle, right_hand_sides};
+use super::corrected::{Corrected, nominal_or_middle, right_hand_sides};
+use super::deviation::{Deviation, Toll};
 use super::metric::CurvedBound;
 use super::strong_convexity::{OF_A_DISTANCE, moved_by_costs};
 use crate::ask::{Norm, Offset, Request, ResolvedQuery, Terms};
@@ -107,7 +108,7 @@ impl Moreau {
         }
         let offset = offset(affine, site)?;
         let (map, capped) = smooth(affine, width, &offset, terms.price)?;
-        let deviation = Deviation::new(
+        let deviation = Deviation::corrected(
             affine,
             Norm::L1,
             Toll::BesideTheAnswer { capped },

@@ -6,7 +6,8 @@
 //! value itself is released (`release = "value"`), and P may be anything public.
 
 use super::certificate::{Certificate, Kind, Rewrite, Site, Tolerance, solver_text};
-use crate::ask::{Adjacency, Query, Request, ResolvedQuery, Strategy, Terms, value};
+use super::reach::reach;
+use crate::ask::{Query, Request, ResolvedQuery, Strategy, Terms, value};
 use crate::chance::Design;
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -139,18 +140,7 @@ impl Radius {
             priced_row(affine).validate(map, ask.strategy)?;
         }
         let each = radii(affine, &ask.settings)?;
-        let reach = match &site.adjacency {
-            Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
-                alpha * each.iter().copied().fold(0.0, f64::max)
-            }
-            Adjacency::L2 { alpha } => alpha * crate::program::norm(&each),
-            Adjacency::OneRecord { len } => {
-                let moved = moved_by(affine, &each)?;
-                let records = moved.chunks((*len).max(1));
-                records.map(|r| r.iter().sum()).fold(0.0, f64::max)
-            }
-            Adjacency::Universe => moved_by(affine, &each)?.iter().sum(),
-        };
+        let reach = reach(affine, &site.adjacency, &each, WHAT)?;
         if !(reach > 0.0) {
             return refuse(
                 "the data do not move the cost at all",
@@ -268,23 +258,6 @@ fn priced_row(affine: &AffineMap) -> ResolvedQuery {
         value_factor: None,
         is_objective: false,
     }
-}
-
-/// Each parameter's public width times its radius.
-fn moved_by(affine: &AffineMap, radii: &[f64]) -> Result<Vec<f64>> {
-    let pairs = affine.parameters().iter().zip(radii);
-    pairs
-        .map(|(parameter, radius)| match parameter.bounds() {
-            Some((low, high)) => Ok((high - low) * radius),
-            None => refuse(
-                format!(
-                    "`{}` has no public bounds, so it may move without limit",
-                    parameter.name()
-                ),
-                "public bounds on every parameter, or an adjacency with an alpha",
-            ),
-        })
-        .collect()
 }
 
 /// max |Σ coef·x_j| over the public set, for each parameter, from above.

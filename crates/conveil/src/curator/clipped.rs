@@ -1,7 +1,7 @@
 //! The data outside their public bounds or the claim's universe, and what they count as. Private.
 
+use crate::certify::is_moved;
 use crate::error::Result;
-use crate::plan::is_moved;
 use crate::program::DataMap;
 
 /// A datum outside its public bounds, or outside the universe that the claim is about. Private.

@@ -255,10 +255,35 @@ impl CuratorReport {
             }
         }
         match &self.correction {
+            Some(correction) if correction.at_the_data && correction.relaxes => writeln!(
+                f,
+                "rows with private data none is exceeded: the decision is for the data as they are"
+            )?,
             Some(correction) if correction.at_the_data => writeln!(
                 f,
                 "envelope               no correction: the decision is for the data as they are"
             )?,
+            Some(correction) if correction.relaxes => {
+                writeln!(
+                    f,
+                    "rows with private data exceeded by {:.6} in all{}",
+                    correction.distance,
+                    match self.clipped.is_empty() {
+                        true => "",
+                        false => "; some data were clipped",
+                    }
+                )?;
+                if correction.paid > 0.0 {
+                    writeln!(
+                        f,
+                        "  the answer holds the price of it, {:.6}, beside what the decision costs",
+                        correction.paid
+                    )?;
+                }
+                for (name, limit, met) in correction.moved.iter().take(SHOWN) {
+                    writeln!(f, "  {name:<28} {limit:>16.6} to {met:.6}")?;
+                }
+            }
             Some(correction) => {
                 writeln!(
                     f,

@@ -117,12 +117,18 @@ pub fn compare_by(
         ground.program(decided.as_ref(), batch)?,
     ];
     let correction = decided.and_then(|d| d.correction);
-    let corrected = correction.filter(|c| !c.at_the_data).map(|c| c.distance);
-    notes.extend(corrected.map(|distance| {
-        format!(
-            "the envelope made its decision for data {} away in all, clipping included, and its promise is for those; a price below what the data cost caps the cost that it releases, which can then lie below the optimum",
-            short(distance, 6)
-        )
+    let correction = correction.filter(|c| !c.at_the_data);
+    let corrected = correction.as_ref().map(|c| c.distance);
+    notes.extend(correction.map(|correction| {
+        let distance = short(correction.distance, 6);
+        match correction.relaxes {
+            false => format!(
+                "the envelope made its decision for data {distance} away in all, clipping included, and its promise is for those; a price below what the data cost caps the cost that it releases, which can then lie below the optimum"
+            ),
+            true => format!(
+                "the decision exceeds rows with private numbers by {distance} in all, at their price; a price below what the rows cost caps the cost that is released, which can then lie below the optimum"
+            ),
+        }
     }));
     let eta = match ground.has_program() {
         true => plan.guarantee().budget().eta(),

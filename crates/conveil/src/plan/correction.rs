@@ -1,31 +1,28 @@
-//! What a decision was made for, beside the data themselves: clipped to public bounds, corrected by an envelope (M8a).
+//! What a decision was made for, beside the data themselves: clipped to public bounds, corrected by an envelope (M8a, M15a), with
+//! rows that may be exceeded at a price (M15b, M15c).
 
 use super::decided::{Decided, Recourse};
 use super::released::ReleasedMap;
-use crate::certify::Deviation;
+use crate::certify::{Deviation, Found};
 use crate::error::{Error, Result};
 
-/// How the envelope (M8a) deviated from the data, the clipping to public bounds included. Private.
+/// How a decision deviates from the data, the clipping to public bounds included. Private.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Correction {
-    /// ‖θ − θ̃‖ in the envelope's norm, θ the data as they are.
+    /// ‖θ − θ̃‖ in the envelope's norm, θ the data as they are; or by how much rows are exceeded in all.
     pub distance: f64,
-    /// The same from the data clipped to their public bounds: what the envelope's price was paid for.
+    /// The same from the data clipped to their public bounds: what the price was paid for.
     pub priced: f64,
-    /// The envelope's price of it: the answer holds it beside what the decision itself costs.
+    /// The price of it: the answer holds it beside what the decision itself costs.
     pub paid: f64,
-    /// The entries that moved: name, datum as it is, corrected datum.
+    /// The entries that moved: name, datum as it is, corrected datum. Under relaxed rows: data that were clipped, and rows that
+    /// are exceeded, with the limit as it is and as it was met.
     pub moved: Vec<(String, f64, f64)>,
-    /// The decision is for the data themselves, to rounding: nothing was clipped, and no correction was needed or one
+    /// Rows may be exceeded, and data are not corrected.
+    pub relaxes: bool,
+    /// The decision is for the data themselves, to rounding: nothing was clipped, and no deviation was needed or one
     /// of the same value.
     pub at_the_data: bool,
-}
-
-/// A difference of a datum and its corrected value below this share is rounding.
-const ROUNDING: f64 = 1e-9;
-
-pub(crate) fn is_moved(datum: f64, counted: f64) -> bool {
-    (datum - counted).abs() > ROUNDING * (1.0 + datum.abs())
 }
 
 /// M8a: the value is v_π either way, but a price that ties with π lets θ̃ differ from θ. The decision at θ̃ = θ is taken
@@ -79,6 +76,14 @@ pub(super) fn keep_the_answer(
     plain: &ReleasedMap<'_>,
 ) -> Result<Decided> {
     let counted = plain.map().clipped(theta)?;
+    // Rows with a margin hold at the data themselves unless they are exceeded, and then no other decision is looked for.
+    if deviation.relaxes() {
+        let mut decided = best;
+        decided.objective -= deviation.beside(&decided.program, &decided.mean);
+        return Ok(with_correction(
+            decided, theta, &counted, false, deviation, plain,
+        ));
+    }
     let exact = match plain.with_the_answer_of(&best, &counted) {
         Ok(exact) => Some(exact),
         Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -109,19 +114,22 @@ fn with_correction(
     deviation: &Deviation,
     plain: &ReleasedMap<'_>,
 ) -> Decided {
-    let corrected = deviation.corrected(&decided.mean);
-    let distance = deviation.size(theta, corrected);
-    let priced = deviation.size(counted, corrected);
-    let entries = plain.map().parameters().iter();
-    let moved: Vec<(String, f64, f64)> = entries
-        .zip(theta.iter().zip(corrected))
-        .filter(|(_, (a, b))| is_moved(**a, **b))
-        .map(|(p, (a, b))| (p.name().to_string(), *a, *b))
-        .collect();
+    let Found {
+        distance,
+        priced,
+        paid,
+        moved,
+    } = deviation.found(
+        &decided.program,
+        &decided.mean,
+        (theta, counted),
+        plain.map().parameters(),
+    );
     decided.correction = Some(Correction {
         distance,
         priced,
-        paid: deviation.paid(priced),
+        paid,
+        relaxes: deviation.relaxes(),
         at_the_data: (is_counted && counted == theta) || moved.is_empty(),
         moved,
     });

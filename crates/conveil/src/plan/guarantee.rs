@@ -465,6 +465,12 @@ impl Guarantee {
                     Some(Corrects::BesideTheAnswer) => {
                         "; the answer is for corrected data: a correction is made whenever the price of the data differs from the public one, and its size is private"
                     }
+                    Some(Corrects::RowsAtAPrice) => {
+                        "; rows with private numbers may be exceeded at their price, and whether one is, is private; the answer holds that price"
+                    }
+                    Some(Corrects::RowsWithAMargin) => {
+                        "; rows with private numbers are met with a margin, and may be exceeded at their price; whether one is, is private"
+                    }
                 };
                 text
             }
@@ -532,6 +538,12 @@ impl Guarantee {
             }
             Some(Corrects::BesideTheAnswer) => {
                 "; this is for corrected data: a correction is made whenever the price of the data differs from the public one, and its size is private"
+            }
+            Some(Corrects::RowsAtAPrice) => {
+                "; rows with private numbers may be exceeded at their price, this is for their limits with what they are exceeded by, and whether one is, is private; the released number holds that price beside the cost of the decision"
+            }
+            Some(Corrects::RowsWithAMargin) => {
+                "; rows with private numbers are met with a margin, and may be exceeded at their price; this is for their limits with what they are exceeded by, and whether one is, is private"
             }
         };
         if confidence < 1.0 {

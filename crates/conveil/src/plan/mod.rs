@@ -21,7 +21,6 @@ pub(crate) mod within;
 pub use basis::{Basis, BasisKind};
 pub use choice::Choice;
 pub use correction::Correction;
-pub(crate) use correction::is_moved;
 pub use decided::{Decided, Recourse};
 pub use deterministic::DeterministicMap;
 pub use guarantee::Guarantee;

@@ -60,6 +60,10 @@ pub(crate) enum Corrects {
     InTheAnswer,
     /// At a price that it does not hold (M15a).
     BesideTheAnswer,
+    /// Not at all: rows with private numbers may be exceeded, at a price that the released number holds (M15b).
+    RowsAtAPrice,
+    /// Not at all: rows with private numbers have a margin, and may be exceeded at a price (M15c).
+    RowsWithAMargin,
 }
 
 impl Deviating<'_> {
@@ -252,9 +256,12 @@ impl<'m> ReleasedMap<'m> {
     /// How the data may be corrected, where they may.
     pub(crate) fn corrects(&self) -> Option<Corrects> {
         let map = self.deviating.as_ref()?;
-        Some(match map.deviation.is_in_the_answer() {
-            true => Corrects::InTheAnswer,
-            false => Corrects::BesideTheAnswer,
+        let deviation = &map.deviation;
+        Some(match (deviation.relaxes(), deviation.is_in_the_answer()) {
+            (false, true) => Corrects::InTheAnswer,
+            (false, false) => Corrects::BesideTheAnswer,
+            (true, true) => Corrects::RowsAtAPrice,
+            (true, false) => Corrects::RowsWithAMargin,
         })
     }
 

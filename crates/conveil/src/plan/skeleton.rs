@@ -10,7 +10,7 @@ use crate::certify::{
 use crate::chance::Split;
 use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
-use crate::program::DataMap;
+use crate::program::{DataMap, Place};
 use crate::solve::Batch;
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl<'m> Skeleton<'m> {
         }
         let curved = match terms.curvature {
             None => original.clone(),
-            Some(kappa) => with_curvature(map, ask, kappa)?,
+            Some(kappa) => with_curvature(map, ask, kappa, kind.curves_private_columns())?,
         };
         let map = &*curved;
         let (posed_by_user, shape) = match kind.makes_the_query() {
@@ -277,8 +277,14 @@ impl<'m> Skeleton<'m> {
     }
 }
 
-/// The model with ½κx² on the variables that are released, and on those that have a quadratic cost.
-fn with_curvature<'m>(map: &dyn DataMap, ask: &Ask, kappa: f64) -> Result<Arc<dyn DataMap + 'm>> {
+/// The model with ½κx² on the variables that are released, on those that have a quadratic cost and, if asked, on those that meet
+/// private numbers.
+fn with_curvature<'m>(
+    map: &dyn DataMap,
+    ask: &Ask,
+    kappa: f64,
+    on_private: bool,
+) -> Result<Arc<dyn DataMap + 'm>> {
     if !(kappa.is_finite() && kappa > 0.0) {
         return Err(Error::input(format!(
             "the curvature must be positive and finite, found {kappa}"
@@ -295,6 +301,14 @@ fn with_curvature<'m>(map: &dyn DataMap, ask: &Ask, kappa: f64) -> Result<Arc<dy
     let program = map.template();
     let mut columns: Vec<usize> = query.rows().iter().flatten().map(|term| term.0).collect();
     columns.extend((0..program.columns()).filter(|&j| program.p().get(j, j) > 0.0));
+    if on_private {
+        let places = affine.parameters().iter().flat_map(|p| p.locations());
+        columns.extend(places.flat_map(|location| match location.place {
+            Place::Q(j) | Place::A(_, j) => vec![j],
+            Place::P(i, j) => vec![i, j],
+            Place::B(_) => Vec::new(),
+        }));
+    }
     columns.sort_unstable();
     columns.dedup();
     Ok(Arc::new(affine.with_curvature(&columns, kappa)?))

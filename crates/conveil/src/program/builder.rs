@@ -29,6 +29,7 @@ pub struct Builder {
     parameters: Vec<Parameter>,
     objective: Affine,
     quadratic: Vec<(usize, usize, f64)>,
+    private_quadratic: Vec<(usize, usize, usize, f64)>,
     constraints: Vec<(NewConstraint, Vec<Affine>)>,
 }
 
@@ -117,6 +118,19 @@ impl Builder {
     /// Adds to P at (i, j) and (j, i), by column.
     pub fn quadratic(&mut self, i: usize, j: usize, value: f64) {
         self.quadratic.push((i.min(j), i.max(j), value));
+    }
+
+    /// Adds `value` times a private parameter to P at (i, j) and (j, i), by column. A square θ·½(v'x)² is v_i·v_j at every (i, j).
+    pub fn private_quadratic(
+        &mut self,
+        parameter: ParameterHandle,
+        i: usize,
+        j: usize,
+        value: f64,
+    ) {
+        let (i, j) = (i.min(j), i.max(j));
+        self.private_quadratic.push((parameter.0, i, j, value));
+        self.quadratic.push((i, j, 0.0));
     }
 
     /// The vector of expressions lies in the cone.
@@ -308,6 +322,9 @@ impl Builder {
             return Err(Error::input(
                 "the quadratic objective takes existing variables only, without constants and parameters",
             ));
+        }
+        for &(p, i, j, v) in &self.private_quadratic {
+            places.push((p, Location::new(Place::P(i, j), v)));
         }
         let p = Sparse::from_triplets(n, n, &self.quadratic)?;
         let a = Sparse::from_triplets(b.len(), n, &triplets)?;

@@ -187,7 +187,7 @@ impl<T: DataMap + ?Sized> DataMap for &T {
     }
 }
 
-/// Each of q, A, b affine in θ, P fixed: entry = base + Σ coef·θ.
+/// Each of P, q, A, b affine in θ: entry = base + Σ coef·θ.
 #[derive(Clone, Debug)]
 pub struct AffineMap {
     base: Program,
@@ -243,6 +243,7 @@ impl AffineMap {
                     Place::B(i) => i < base.rows(),
                     Place::Q(j) => j < base.columns(),
                     Place::A(i, j) => i < base.rows() && j < base.columns(),
+                    Place::P(i, j) => i < base.columns() && j < base.columns(),
                 };
                 if !exists {
                     return Err(Error::input(format!(
@@ -259,6 +260,19 @@ impl AffineMap {
                         if base.a().position(i, j).is_none() {
                             return Err(Error::input(format!(
                                 "parameter `{name}` enters at {place}, which is not in A's pattern: store an explicit zero there"
+                            )));
+                        }
+                    }
+                    Place::P(i, j) => {
+                        parts.p = true;
+                        if i > j {
+                            return Err(Error::input(format!(
+                                "parameter `{name}` enters at {place}, below the diagonal: give the upper triangle only, P[{j}, {i}]"
+                            )));
+                        }
+                        if base.p().position(i, j).is_none() {
+                            return Err(Error::input(format!(
+                                "parameter `{name}` enters at {place}, which is not in P's pattern: store an explicit zero there"
                             )));
                         }
                     }
@@ -421,6 +435,11 @@ impl DataMap for AffineMap {
                     Place::A(i, j) => {
                         if let Some(e) = program.a.position(i, j) {
                             program.a.nzval_mut()[e] += change;
+                        }
+                    }
+                    Place::P(i, j) => {
+                        if let Some(e) = program.p.position(i, j) {
+                            program.p.nzval_mut()[e] += change;
                         }
                     }
                 }

@@ -11,6 +11,8 @@ pub enum Place {
     Q(usize),
     /// A at (row, column).
     A(usize, usize),
+    /// P at (row, column), row ≤ column: the upper triangle, which stands for both.
+    P(usize, usize),
 }
 
 impl fmt::Display for Place {
@@ -19,6 +21,7 @@ impl fmt::Display for Place {
             Place::B(i) => write!(f, "b[{i}]"),
             Place::Q(j) => write!(f, "q[{j}]"),
             Place::A(i, j) => write!(f, "A[{i}, {j}]"),
+            Place::P(i, j) => write!(f, "P[{i}, {j}]"),
         }
     }
 }

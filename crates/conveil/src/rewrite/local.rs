@@ -305,6 +305,7 @@ fn is_public(map: &dyn DataMap, form: &HingeForm) -> bool {
         Place::A(_, j) => !is_slack[j],
         Place::B(i) => !is_sign[i],
         Place::Q(j) => !is_slack[j],
+        Place::P(..) => false,
     })
 }
 
