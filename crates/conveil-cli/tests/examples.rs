@@ -203,6 +203,13 @@ fn seeds_and_draws_of_a_comparison_are_those_asked_for() {
     assert!(draw(&["--draws", "50"]).contains("\"draws\": 50"));
 }
 
+/// Where a matrix stores this entry.
+fn at(matrix: &problem::SavedMatrix, row: usize, column: usize) -> usize {
+    let range = matrix.colptr[column]..matrix.colptr[column + 1];
+    let found = range.clone().find(|&e| matrix.rowval[e] == row);
+    found.unwrap_or_else(|| panic!("no entry at ({row}, {column})"))
+}
+
 /// The same spec with other private values, in the spec and in the problem file.
 fn with_other_values(name: &str, shift: f64) -> (String, String) {
     let spec_text = text(&examples().join(format!("{name}.toml")));
@@ -231,7 +238,12 @@ fn with_other_values(name: &str, shift: f64) -> (String, String) {
         match entry.value.place {
             Place::B(row) => saved.b[row] += shift * entry.value.coef,
             Place::Q(column) => saved.q[column] += shift * entry.value.coef,
-            Place::A(..) => panic!("no example has a private entry of A"),
+            Place::A(row, column) => {
+                saved.a.nzval[at(&saved.a, row, column)] += shift * entry.value.coef;
+            }
+            Place::P(row, column) => {
+                saved.p.nzval[at(&saved.p, row, column)] += shift * entry.value.coef;
+            }
         }
     }
     (changed, problem::to_json(&saved))

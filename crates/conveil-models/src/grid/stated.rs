@@ -264,8 +264,9 @@ impl Stated for OpfSpec {
         let by = sensitivity.value.by();
         let kind = sensitivity.value.certificate();
         let is_corrected = kind.is_some_and(|kind| kind.private_part() == Some("b"));
+        let is_open = kind.is_some_and(|kind| kind.stands_for_others());
         let is_of_values = kind.is_some_and(|kind| kind.covers_the_objective());
-        if (is_corrected || sensitivity.value.is_sampled()) && !is_bounded {
+        if (is_corrected || is_open || sensitivity.value.is_sampled()) && !is_bounded {
             let message = format!("sensitivity by `{by}` needs public `bounds` on the demands");
             return Err(sensitivity.error(name, message).with_help(
                 "in [private]: bounds = { relative = 0.3 }, or { within = 50.0 } in MW",
@@ -286,7 +287,7 @@ impl Stated for OpfSpec {
                     format!("sensitivity by `{by}` is for generation, and the cost is released"),
                 )
                 .with_help("by = \"envelope\" is proven for the cost")),
-            Sensitivity::By(Request::Certificate { .. }) if !is_corrected => {
+            Sensitivity::By(Request::Certificate { .. }) if !is_corrected && !is_open => {
                 let message = format!(
                     "sensitivity by `{by}` makes no sense for demands, which stand in the right-hand side"
                 );

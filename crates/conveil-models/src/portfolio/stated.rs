@@ -148,6 +148,7 @@ impl Stated for PortfolioSpec {
             ),
         };
         if let Some(kind) = sensitivity.value.certificate()
+            && !kind.stands_for_others()
             && sensitivity.value != Sensitivity::By(proven)
         {
             let what = match is_value(spec) {

@@ -143,6 +143,7 @@ impl Stated for RegressionSpec {
         let (name, sensitivity) = (&spec.name, &spec.privacy.sensitivity);
         let bounds = "in [private]: bounds = [0.0, 1.0], which every response is clipped to";
         if let Some(kind) = sensitivity.value.certificate()
+            && !kind.stands_for_others()
             && sensitivity.value != Sensitivity::By(Request::strong_convexity())
         {
             let by = kind.word();

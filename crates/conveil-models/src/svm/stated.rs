@@ -193,7 +193,10 @@ impl Stated for SvmSpec {
         }
         let sensitivity = &spec.privacy.sensitivity;
         match sensitivity.value.certificate() {
-            Some(kind) if sensitivity.value != Sensitivity::By(Request::regularised_erm()) => {
+            Some(kind)
+                if !kind.stands_for_others()
+                    && sensitivity.value != Sensitivity::By(Request::regularised_erm()) =>
+            {
                 let by = kind.word();
                 let message =
                     format!("sensitivity by `{by}` makes no sense for records of a classifier");

@@ -61,6 +61,11 @@ pub trait Kind: Debug + Sync {
         false
     }
 
+    /// Whether it stands for whichever of the other kinds applies.
+    fn stands_for_others(&self) -> bool {
+        false
+    }
+
     /// Whether stated curvature is added on every variable that meets private numbers too, and not on what is released alone.
     fn curves_private_columns(&self) -> bool {
         false

@@ -109,6 +109,11 @@ impl Deviation {
         self.is_in_the_answer
     }
 
+    /// Whether nothing can deviate: the program is the user's own but for added curvature.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(&self.form, Form::Relaxed(slacks) if slacks.is_empty())
+    }
+
     /// Whether rows are relaxed, and not data corrected.
     pub(crate) fn relaxes(&self) -> bool {
         matches!(self.form, Form::Relaxed(_))

@@ -9,7 +9,7 @@ use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
     Program, Sparse, Stage,
 };
-use crate::proof::Intervals;
+use crate::proof::{Intervals, Limits};
 use conveil_text::spelling::nearest;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -185,6 +185,15 @@ impl<'a> Elastic<'a> {
         strategy: Strategy,
     ) -> Result<Built> {
         let base = self.affine.template();
+        if self.units.is_empty() {
+            return Ok(Built {
+                map: self.affine.clone(),
+                // Added curvature is taken off the user's own objective there.
+                deviation: width
+                    .map(|_| Deviation::relaxed(self.affine, Vec::new(), false, base.columns())),
+                priced: Vec::new(),
+            });
+        }
         let mut new = Growing {
             a: base.a().entries().collect(),
             b: base.b().to_vec(),
@@ -278,7 +287,12 @@ impl<'a> Elastic<'a> {
         let priced = slacks.iter().map(|s| (s.column, self.price(s.row)));
         Ok(Built {
             priced: priced.collect(),
-            deviation: Deviation::relaxed(self.affine, slacks, paid.is_some(), columns),
+            deviation: Some(Deviation::relaxed(
+                self.affine,
+                slacks,
+                paid.is_some(),
+                columns,
+            )),
             // The user's rows and columns stand where they stood.
             map: AffineMap::new(program, self.affine.parameters().to_vec())?,
         })
@@ -288,9 +302,15 @@ impl<'a> Elastic<'a> {
 /// What `Elastic::build` makes.
 pub(super) struct Built {
     pub(super) map: AffineMap,
-    pub(super) deviation: Deviation,
+    /// None where no row holds private numbers.
+    pub(super) deviation: Option<Deviation>,
     /// Each linear slack with its price.
     pub(super) priced: Vec<(usize, f64)>,
+}
+
+/// What is known of optimal slacks.
+pub(super) fn known(deviation: Option<&Deviation>) -> Vec<Limits> {
+    deviation.map_or(Vec::new(), Deviation::known)
 }
 
 /// A program that grows by columns.

@@ -1,6 +1,7 @@
 //! The sensitivity of the released map (M8): certificates, declared bounds, sampled pairs.
 
 // One file for each kind of certificate.
+mod auto;
 mod envelope;
 mod erm;
 mod moreau;
@@ -25,6 +26,7 @@ mod calibrate;
 mod declared;
 mod sampled;
 
+pub(crate) use auto::{AUTO, Candidate, candidates};
 pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
 pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
@@ -38,7 +40,7 @@ use crate::ask::Request;
 use crate::error::{Error, Result};
 
 /// The kinds of certificates, in the order of their words: one line each.
-static CERTIFICATES: [&dyn Kind; 7] = [
+static CERTIFICATES: [&dyn Kind; 8] = [
     &envelope::EnvelopeKind,
     &moreau::MoreauKind,
     &radius::RadiusKind,
@@ -46,6 +48,7 @@ static CERTIFICATES: [&dyn Kind; 7] = [
     &strong_convexity::StrongConvexityKind,
     &erm::RegularisedErmKind,
     &range::RangeKind,
+    &auto::AutoKind,
 ];
 
 /// Every kind of certificate there is.

@@ -6,7 +6,7 @@
 
 use super::certificate::{Certificate, Rewrite, Site, Tolerance, solver_text};
 use super::deviation::Deviation;
-use super::elastic::{Built, Elastic, WHAT, positive, refuse};
+use super::elastic::{Built, Elastic, WHAT, known, positive, refuse};
 use super::floor::floor;
 use super::metric::{CurvedBound, Metric};
 use super::reach::reach;
@@ -38,7 +38,7 @@ pub(super) struct SaddlePoint {
     map: AffineMap,
     query: ResolvedQuery,
     bound: CurvedBound,
-    deviation: Deviation,
+    deviation: Option<Deviation>,
     width: f64,
     curvature: Option<f64>,
     prices: Vec<f64>,
@@ -282,13 +282,13 @@ impl Certificate for SaddlePoint {
         Some(Rewrite {
             map: &self.map,
             query: &self.query,
-            deviation: Some(&self.deviation),
+            deviation: self.deviation.as_ref(),
         })
     }
 
     fn tolerance(&self) -> Option<Tolerance> {
         let mut tolerance = Tolerance::of_a_distance(&self.bound, OF_A_DISTANCE);
-        tolerance.known = self.deviation.known();
+        tolerance.known = known(self.deviation.as_ref());
         Some(tolerance)
     }
 

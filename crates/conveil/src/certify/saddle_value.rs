@@ -5,7 +5,7 @@
 
 use super::certificate::{Certificate, Rewrite, Site, Tolerance, solver_text};
 use super::deviation::Deviation;
-use super::elastic::{Built, Elastic, WHAT, refuse};
+use super::elastic::{Built, Elastic, WHAT, known, refuse};
 use super::floor::floor;
 use super::reach::reach;
 use crate::ask::{ResolvedQuery, Strategy};
@@ -33,7 +33,7 @@ pub(super) struct SaddleValue {
     solver: f64,
     /// What one unit of the objective is in T⁻¹ times the answer.
     unit: f64,
-    deviation: Deviation,
+    deviation: Option<Deviation>,
     /// How many rows may be exceeded, and at which prices.
     prices: Vec<f64>,
     /// A is private.
@@ -189,7 +189,7 @@ impl Certificate for SaddleValue {
         Some(Rewrite {
             map: &self.map,
             query: &self.query,
-            deviation: Some(&self.deviation),
+            deviation: self.deviation.as_ref(),
         })
     }
 
@@ -197,7 +197,7 @@ impl Certificate for SaddleValue {
         Some(Tolerance::of_a_value(
             self.bound(),
             self.unit,
-            self.deviation.known(),
+            known(self.deviation.as_ref()),
         ))
     }
 

@@ -1,5 +1,6 @@
 //! What a privacy claim rests on.
 
+use super::auto::Considered;
 use crate::ask::{Adjacency, Sampled};
 use crate::certify::{Calibrated, Certificate, Declared};
 use crate::digits::short;
@@ -41,6 +42,9 @@ pub struct Basis {
     pub(super) defined_everywhere: bool,
     /// What is asked of a solve: a sentence about arithmetic, whatever the map is.
     pub(super) solves: Solves,
+    /// What `auto` looked at, where it chose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    considered: Vec<Considered>,
 }
 
 /// What is asked of every solve before its answer counts.
@@ -84,6 +88,7 @@ impl Basis {
                 Some(_) => Solves::Proven,
                 None => Solves::Checked,
             },
+            considered: Vec::new(),
         }
     }
 
@@ -93,6 +98,7 @@ impl Basis {
             statement: declared.statement(),
             defined_everywhere: false,
             solves: Solves::Checked,
+            considered: Vec::new(),
         }
     }
 
@@ -104,6 +110,7 @@ impl Basis {
         Basis {
             defined_everywhere: false,
             solves: Solves::Checked,
+            considered: Vec::new(),
             kind: Kind::Sampled {
                 gamma: request.gamma,
                 beta: request.beta,
@@ -126,6 +133,7 @@ impl Basis {
         Basis {
             defined_everywhere: false,
             solves: Solves::Checked,
+            considered: Vec::new(),
             kind: Kind::PaperMode,
             statement: format!(
                 "calibrated to {calibrated_to}, not to the map that is released; the real ε can be many times larger"
@@ -151,6 +159,17 @@ impl Basis {
 
     pub(super) fn with_unbounded_variables(&mut self) {
         self.solves = Solves::ProvenWhereBounded;
+    }
+
+    /// This certificate was chosen among others, by public facts.
+    pub(super) fn chosen_among(&mut self, considered: Vec<Considered>, why: &str) {
+        self.statement = format!("{}; `auto` chose it: {why}", self.statement);
+        self.considered = considered;
+    }
+
+    /// The certificates that `auto` looked at, with what they prove or why they do not apply; empty where one was named.
+    pub fn considered(&self) -> &[Considered] {
+        &self.considered
     }
 
     /// What an audit found, beside a claim that nothing supports.

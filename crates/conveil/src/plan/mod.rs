@@ -1,5 +1,6 @@
 //! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
 
+mod auto;
 mod basis;
 mod certified;
 mod choice;
@@ -18,6 +19,7 @@ mod uncertainty;
 mod warnings;
 pub(crate) mod within;
 
+pub use auto::Considered;
 pub use basis::{Basis, BasisKind};
 pub use choice::Choice;
 pub use correction::Correction;
@@ -29,6 +31,7 @@ pub use released::ReleasedMap;
 pub use uncertainty::{Bias, Uncertainty};
 
 use crate::ask::{Ask, MapKind, Request, Strategy};
+use crate::certify;
 use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{DataMap, Setting};
@@ -133,6 +136,11 @@ impl<'m> Plan<'m> {
         batch: &Batch<'_>,
     ) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
+        if let Some(Request::Certificate { word, terms }) = &ask.sensitivity
+            && *word == certify::AUTO
+        {
+            return auto::choose(&original, &ask, terms, batch);
+        }
         let stated = ask.stated()?;
         let ask = match stated.sensitivity.adds_curvature() && original.template().p().nnz() == 0 {
             true => Ask {

@@ -256,7 +256,7 @@ impl<'m> ReleasedMap<'m> {
     /// How the data may be corrected, where they may.
     pub(crate) fn corrects(&self) -> Option<Corrects> {
         let map = self.deviating.as_ref()?;
-        let deviation = &map.deviation;
+        let deviation = Some(&map.deviation).filter(|deviation| !deviation.is_empty())?;
         Some(match (deviation.relaxes(), deviation.is_in_the_answer()) {
             (false, true) => Corrects::InTheAnswer,
             (false, false) => Corrects::BesideTheAnswer,
