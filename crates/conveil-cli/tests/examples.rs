@@ -239,10 +239,12 @@ fn with_other_values(name: &str, shift: f64) -> (String, String) {
             Place::B(row) => saved.b[row] += shift * entry.value.coef,
             Place::Q(column) => saved.q[column] += shift * entry.value.coef,
             Place::A(row, column) => {
-                saved.a.nzval[at(&saved.a, row, column)] += shift * entry.value.coef;
+                let place = at(&saved.a, row, column);
+                saved.a.nzval[place] += shift * entry.value.coef;
             }
             Place::P(row, column) => {
-                saved.p.nzval[at(&saved.p, row, column)] += shift * entry.value.coef;
+                let place = at(&saved.p, row, column);
+                saved.p.nzval[place] += shift * entry.value.coef;
             }
         }
     }
