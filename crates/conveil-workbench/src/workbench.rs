@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conveil::ask::{Ask, Strategy};
-use conveil::curator::{self, About, Axis, Explanation, Frontier};
+use conveil::curator::{self, About, Axis, Explanation, Following, Frontier};
 use conveil::plan::Plan;
 use conveil_models::document::Document;
 use conveil_models::files::Text;
@@ -445,9 +445,25 @@ impl Workbench {
         let Opened { datasets, theta } = Opened::new(self, sweep.row, observer)?;
         let values = self.frontier_values(sweep)?;
         let ask = self.ask(observer)?;
+        // As if somebody wrote each ε into the spec: a rule that follows it does so here.
+        let privacy = self.inputs.spec.privacy.mechanism;
+        let follows = sweep.over == Axis::Epsilon && self.model.map_under(&privacy).is_some();
+        let map_at = |epsilon: f64| {
+            let map = self.model.map_under(&privacy.with_epsilon(epsilon));
+            map.unwrap_or_else(|| Ok(self.model.shared()))
+        };
+        let measure = datasets.measure().transpose()?;
+        let following = Following {
+            map: follows.then_some(&map_at as _),
+            measure: measure.as_ref().map(|measure| curator::AnswerMeasure {
+                name: measure.name,
+                of: &*measure.of,
+            }),
+        };
         staged(observer, Stage::Frontier, || {
             let batch = batch(observer, self.inputs.spec.solver.threads);
-            curator::frontier(self.model.map(), &ask, &theta, sweep.over, &values, &batch)
+            let (map, over) = (self.model.map(), sweep.over);
+            curator::frontier_following(&following, map, &ask, &theta, over, &values, &batch)
         })
         .map_err(|e| self.engine_on(&*datasets, &theta, &e))
     }
