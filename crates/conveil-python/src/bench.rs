@@ -90,9 +90,9 @@ impl Bench {
     #[new]
     #[pyo3(signature = (spec, files, name="plan"))]
     fn new(py: Python<'_>, spec: String, files: Files, name: &str) -> PyResult<Self> {
-        let opened = call::run(py, None, |_| {
+        let opened = call::run(py, None, |heard| {
             let text = &spec;
-            Workbench::from_files(Text { name, text }, &texts(&files))
+            Workbench::from_files_watched(Text { name, text }, &texts(&files), heard)
         })?;
         Ok(Bench {
             name: name.into(),

@@ -21,7 +21,7 @@ use crate::data::Opened;
 use crate::failure::{Failure, Kind};
 use crate::inputs::Inputs;
 use crate::objective::Restating;
-use crate::observer::{Observer, Stage, batch, staged};
+use crate::observer::{Observer, Silent, Stage, batch, staged};
 use crate::report::Report;
 use crate::rule::DecidedRule;
 
@@ -108,14 +108,28 @@ const ETA_END: f64 = 0.5;
 impl Workbench {
     /// Reads the spec at `path`; paths in it are relative to its directory. Nothing private is read.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        Self::of(Inputs::open(path)?)
+        Self::open_watched(path, &Silent)
+    }
+
+    /// The same, stopped by its observer: where a rule chooses the strategy, the public program may have to be solved.
+    pub fn open_watched(path: &Path, observer: &dyn Observer) -> Result<Self, Failure> {
+        Self::of(Inputs::open(path)?, observer)
     }
 
     /// The same from texts: the spec, and the public files that it names, by their names as it writes them. Nothing is read
     /// from disk then, whatever the spec names; [`Workbench::with_private`] hands over the private files. Only a
     /// `[ledger]` is a path on disk, relative to the directory of the process.
     pub fn from_files(spec: Text<'_>, files: &[Text<'_>]) -> Result<Self, Failure> {
-        Self::of(Inputs::from_files(spec, files)?)
+        Self::from_files_watched(spec, files, &Silent)
+    }
+
+    /// The same, stopped by its observer.
+    pub fn from_files_watched(
+        spec: Text<'_>,
+        files: &[Text<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Self, Failure> {
+        Self::of(Inputs::from_files(spec, files)?, observer)
     }
 
     /// The same workbench for private files that are these texts and no others, by their names as the spec writes them: one
@@ -138,9 +152,9 @@ impl Workbench {
         Ok(bench)
     }
 
-    fn of(mut inputs: Inputs) -> Result<Self, Failure> {
+    fn of(mut inputs: Inputs, observer: &dyn Observer) -> Result<Self, Failure> {
         let model = inputs.spec.model.open(&inputs.spec, &inputs.files)?;
-        choose_strategy(&mut inputs.spec, &*model)?;
+        choose_strategy(&mut inputs.spec, &*model, &observer.cancel())?;
         Ok(Workbench {
             inputs,
             model: model.into(),
@@ -178,7 +192,8 @@ impl Workbench {
         let mut inputs = self.inputs.clone();
         inputs.spec.model = stated;
         inputs.files = inputs.files.without_private();
-        let bench = Self::of(inputs)?;
+        // Its strategy is chosen: nothing is left to stop.
+        let bench = Self::of(inputs, &Silent)?;
         Ok(Workbench { about, ..bench })
     }
 
