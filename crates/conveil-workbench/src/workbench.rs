@@ -251,7 +251,7 @@ impl Workbench {
             let ask = ask_from_spec(&spec, &*self.model, &cancel)?;
             let batch = batch(observer, spec.solver.threads);
             let plan = Plan::shared(self.model.shared(), ask, &batch);
-            let plan = plan.map_err(|e| self.engine(&e))?;
+            let plan = plan.map_err(|e| self.engine_of_plan(&e))?;
             self.plans.keep(strategy, Arc::new(plan.clone()));
             Ok(plan)
         })
@@ -285,6 +285,16 @@ impl Workbench {
     /// What the engine says of the spec.
     pub(crate) fn engine(&self, error: &conveil::Error) -> Failure {
         Failure::engine_about(&self.inputs.spec.name, self.about, error)
+    }
+
+    /// The same where no data were used: the way out is to explore public ones, where there are any.
+    fn engine_of_plan(&self, error: &conveil::Error) -> Failure {
+        let about = match (self.about, &self.inputs.spec.private.twin) {
+            (About::Private, Some(_)) => About::Twin,
+            (About::Private, None) if self.at(About::Nominal).is_ok() => About::Nominal,
+            (about, _) => about,
+        };
+        Failure::engine_about(&self.inputs.spec.name, about, error)
     }
 
     /// What the engine says of these private data, in the words of the model. Private; the kind is the engine's.
