@@ -49,7 +49,12 @@ class Bench:
     def __new__(cls, spec: str, files: Mapping[str, str], name: str = "plan") -> Bench: ...
     def check(self, observer: Observer | None = None, *, details: bool = False) -> _Document: ...
     def solve(
-        self, data: Mapping[str, str], row: int | None = None, observer: Observer | None = None
+        self,
+        data: Mapping[str, str],
+        row: int | None = None,
+        observer: Observer | None = None,
+        *,
+        at: str | None = None,
     ) -> _Document: ...
     def rule(
         self, data: Mapping[str, str], row: int | None = None, observer: Observer | None = None
@@ -61,9 +66,16 @@ class Bench:
         draws: int | None = None,
         seed: int | None = None,
         observer: Observer | None = None,
+        *,
+        at: str | None = None,
     ) -> _Document: ...
     def explain(
-        self, data: Mapping[str, str], row: int | None = None, observer: Observer | None = None
+        self,
+        data: Mapping[str, str],
+        row: int | None = None,
+        observer: Observer | None = None,
+        *,
+        at: str | None = None,
     ) -> _Document: ...
     def frontier(
         self,
@@ -72,6 +84,8 @@ class Bench:
         values: Sequence[float] | None = None,
         row: int | None = None,
         observer: Observer | None = None,
+        *,
+        at: str | None = None,
     ) -> _Document: ...
     def sensitivity(
         self,
@@ -230,6 +244,7 @@ def frontier_cell(
     values: Sequence[float],
     row: int | None = None,
     *,
+    at: str | None = None,
     threads: int | None = None,
     observer: Observer | None = None,
 ) -> str: ...

@@ -29,13 +29,13 @@ def sensitivity(bench, *, pairs=None, seed=None, executor=None, keep=None, obser
     return _core.sensitivity_of(bench, released, without, pairs=pairs, seed=seed)
 
 
-def frontier(bench, data, over, values=None, row=None, *, executor=None, keep=None, observer=None):
+def frontier(bench, data, over, values=None, row=None, *, at=None, executor=None, keep=None, observer=None):
     """JSON and text of a frontier: a cell for each value."""
     if executor is None and keep is None:
-        return bench.frontier(data, over, values, row, observer=observer)
+        return bench.frontier(data, over, values, row, at=at, observer=observer)
     model = texts(bench)
     cells = [
-        Cell("frontier", model, {"data": data, "over": over, "values": [value], "row": row})
+        Cell("frontier", model, {"data": data, "over": over, "values": [value], "row": row, "at": at})
         for value in _core.frontier_values(bench, over, values)
     ]
     parts = Run(executor, keep, total=len(cells), observer=observer).values(cells)

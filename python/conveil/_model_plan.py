@@ -9,7 +9,7 @@ import json
 import math
 
 from . import _cells, _html
-from ._errors import kept
+from ._errors import InputError, kept
 from ._figure import Line, figure
 from ._phrases import Speaker
 from ._results import Card, Document
@@ -17,6 +17,7 @@ from ._verbs import Verbs
 
 # What the private and public files of a plan are called by whoever passed their numbers as arguments.
 _ARGUMENTS = {
+    "twin-data.csv": "`twin`",
     "records.csv": "the records X, y",
     "test.csv": "the records `test`",
     "regressors.csv": "the regressors X",
@@ -47,32 +48,45 @@ class ModelPlan(Verbs):
         """The spec that the command line would read. Public."""
         self._open(spec, files, _ModelSpeaker())
 
-    def solve(self, row=None):
-        """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1."""
-        data, text, warnings = self._solve(self._private(), row)
-        return ModelReport(text, data).warned(warnings)
+    def solve(self, row=None, *, at=None):
+        """The decision before noise, and what privacy costs. Private. Of a series the dataset in this row, from 1.
 
-    def compare(self, row=None, draws=None, seed=None):
-        """All strategies side by side on the same noise. Private."""
-        comparison, warnings = self._compare(self._private(), row, draws, seed)
+        In this verb and in the three below ``at="nominal"`` takes the public nominal values in the place of the private
+        numbers, and ``at="twin"`` the public data that were given as ``twin=``. Nothing private is read then, what they return
+        is public, and settings chosen by it are covered by the guarantee.
+        """
+        data, text, warnings = self._solve(self._data(at), row, at)
+        return ModelReport(text, data, at is None).warned(warnings)
+
+    def compare(self, row=None, draws=None, seed=None, *, at=None):
+        """All strategies side by side on the same noise. Private, unless ``at`` names public data."""
+        comparison, warnings = self._compare(self._data(at), row, draws, seed, at is None, at)
         return comparison.warned(warnings)
 
-    def explain(self, row=None):
-        """What holds the program back, and how far ε, α and η can go. Private."""
-        explanation, warnings = self._explain(self._private(), row)
+    def explain(self, row=None, *, at=None):
+        """What holds the program back, and how far ε, α and η can go. Private, unless ``at`` names public data."""
+        explanation, warnings = self._explain(self._data(at), row, at is None, at)
         return explanation.warned(warnings)
 
-    def frontier(self, over="epsilon", values=None, row=None, *, executor=None, keep=None, allow_private=False):
-        """The loss against ``over``: "epsilon", "alpha" or "eta". Private.
+    def frontier(self, over="epsilon", values=None, row=None, *, at=None, executor=None, keep=None, allow_private=False):
+        """The loss against ``over``: "epsilon", "alpha" or "eta". Private, unless ``at`` names public data.
 
         ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
         private folder for finished cells, from which a broken run goes on. The private numbers reach the executor only with
-        ``allow_private=True``.
+        ``allow_private=True``; ``at`` needs none of them.
         """
-        data = self._private()
+        data = self._data(at)
         _cells.require_public(executor, allow_private, self._speaker.say(", ".join(data)))
-        frontier, warnings = self._frontier(data, over, values, row, executor=executor, keep=keep)
+        frontier, warnings = self._frontier(data, over, values, row, at is None, at=at, executor=executor, keep=keep)
         return frontier.warned(warnings)
+
+    def _data(self, at):
+        """The private files; none of them where public data take their place."""
+        if at is None:
+            return self._private()
+        if at not in ("nominal", "twin"):
+            raise InputError(f'at= is None, for the private numbers, "nominal" or "twin"; found {at!r}')
+        return {}
 
     def release(
         self,
@@ -129,7 +143,7 @@ class ModelPlan(Verbs):
 
 
 class ModelReport(Document):
-    """The decision on the data, before noise, and what privacy costs. Private."""
+    """The decision on the data, before noise, and what privacy costs. Private, unless it is about public data."""
 
     title = "Curator report"
 

@@ -13,6 +13,17 @@ def _adjacency(found):
 
 
 _TABLE = [
+    # Public data that stand in for the private ones.
+    (
+        r'in \[private\]: twin = "twin\.csv", a public file of the same form as the private one'
+        r"(?: \(an older or a synthetic dataset\), and `--at twin`|, such as an older or a synthetic dataset)",
+        'give twin=, public data of the same form, such as older or synthetic ones, and at="twin"',
+    ),
+    (r'or name a public dataset: twin = "twin\.csv" in \[private\], and `--at twin`', 'or give twin=, public data, and at="twin"'),
+    (r"`conveil (explain|frontier|compare|solve|audit) \S*plan\S* --at (nominal|twin)`", r'`plan.\1(at="\2")`'),
+    (r"the spec names no `twin`", "there is no twin="),
+    (r"`compare --at` tries them", "`plan.compare(at=…)` tries them"),
+    (r"`?--at (nominal|twin)`?", r'at="\1"'),
     # What a spec asks for, as an argument.
     (r'`?strategy = "?(output|projected|program|linear-term|auto)"?`? in \[feasibility\]', r'`strategy="\1"`'),
     (r'\(strategy = "?(output|projected|program|linear-term|auto)"? in \[feasibility\]\)', r'(`strategy="\1"`)'),

@@ -147,7 +147,7 @@ class Values:
 
 
 class Report(Document):
-    """The decision on the data, before noise, and what privacy costs. Private, unless it is about nominal data.
+    """The decision on the data, before noise, and what privacy costs. Private, unless it is about public data.
 
     `optimum` is CVXPY's own optimal value. `objective` is that of the mean decision under the plan; where the objective
     has parts that are priced at the mean decision, `expected_objective` is the mean of the user's own objective over the
@@ -203,7 +203,7 @@ _COMPARED = {
 
 
 class Comparison(Table):
-    """All strategies on the same noise. Private, unless it is about nominal data."""
+    """All strategies on the same noise. Private, unless it is about public data."""
 
     title = "Comparison of strategies"
 
@@ -226,7 +226,7 @@ class Comparison(Table):
 
 
 class Explanation(Document):
-    """What holds the program back, and how far ε, α and η can go. Private, unless it is about nominal data."""
+    """What holds the program back, and how far ε, α and η can go. Private, unless it is about public data."""
 
     title = "Explanation"
 
@@ -243,22 +243,49 @@ class Explanation(Document):
 
 
 class Frontier(Table):
-    """The loss against ε, α or η. Private, unless it is about nominal data."""
+    """The loss against ε, α or η, and the error bar of the released numbers. Private, unless it is about public data.
+
+    A classifier has an `error` beside it, the share of records on the wrong side; where its λ follows ε by a rule, that is all
+    there is, as each λ has a loss of its own.
+    """
 
     title = "Frontier"
 
+    def _shown(self):
+        """The key and the name of what a figure shows."""
+        has_loss = any(row["loss_percent"] is not None for row in self.data["rows"])
+        if has_loss or self.data.get("measure") is None:
+            return "loss_percent", "loss in %"
+        return "error", "error"
+
     def _html(self):
-        columns = [("value", self.data["axis"]), ("loss_percent", "loss in %"), ("status", "")]
-        rows = [{**row, "loss_percent": _html.percent(row["loss_percent"])} for row in self.data["rows"]]
-        return [self.plot().svg, _html.table(rows, columns)]
+        key, name = self._shown()
+        columns = [("value", self.data["axis"]), ("error_bar", "± (95%)"), (key, name), ("status", "")]
+        rows = self.data["rows"]
+        if key == "loss_percent":
+            rows = [{**row, key: _html.percent(row[key])} for row in rows]
+        measure = [_html.line(f"error: {self.data['measure']}, under the noise")] if key == "error" else []
+        return [self.plot().svg, *measure, _html.table(rows, columns)]
+
+    def to_frame(self):
+        """The rows as a pandas DataFrame; what a rule chose for each value is a column by its name."""
+        import pandas as pd
+
+        rows = []
+        for row in self.data["rows"]:
+            row = dict(row)
+            chosen = {setting["name"]: setting["value"] for setting in row.pop("settings", [])}
+            rows.append({**row, **chosen})
+        return pd.DataFrame(rows)
 
     def plot(self):
-        """The loss in percent as a figure: SVG, shown by itself in a notebook."""
-        rows = [r for r in self.data["rows"] if r["loss_percent"] is not None]
+        """The loss in percent, or the error of a classifier, as a figure: SVG, shown by itself in a notebook."""
+        key, name = self._shown()
+        rows = [r for r in self.data["rows"] if r.get(key) is not None]
         axis = {"epsilon": "ε", "alpha": "α", "eta": "η"}[self.data["axis"]]
-        line = Line([r["value"] for r in rows], [r["loss_percent"] for r in rows])
-        title = f"loss against {axis}" + (" (private: for the curator)" if self.private else "")
-        return figure(title, axis, "loss in %", [line])
+        line = Line([r["value"] for r in rows], [r[key] for r in rows])
+        title = f"{name.partition(' ')[0]} against {axis}" + (" (private: for the curator)" if self.private else "")
+        return figure(title, axis, name, [line])
 
 
 class Audit(Document):

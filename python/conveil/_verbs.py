@@ -7,11 +7,15 @@ dataset. Both make the engine's texts, and leave the calls to this base.
 from __future__ import annotations
 
 import json
+import re
 
 from . import _core, _many
-from ._errors import InputError
+from ._errors import InputError, NotWithThisNoise
 from ._progress import Watched
 from ._results import Audit, Check, Comparison, DryRun, Explanation, Frontier, Guarantee, Movement
+
+_EXPLAINS = re.compile(r"`plan\.explain\([^)]*\)` finds the smallest epsilon or eta, or the largest alpha, that fits")
+_INSTEAD = "a larger epsilon or eta, or a smaller alpha, may fit"
 
 AXES = ("epsilon", "alpha", "eta")
 """What a frontier can be over."""
@@ -23,9 +27,14 @@ class Verbs:
     def _open(self, spec, files, speaker):
         """Plans and checks: `spec` and public `files` are texts, `speaker` says the engine's texts to the user."""
         self._speaker = speaker
-        with speaker, Watched(speaker) as heard:
-            self._bench = _core.Bench(spec, files, "plan")
-            document, text = self._bench.check(observer=heard)
+        try:
+            with speaker, Watched(speaker) as heard:
+                self._bench = _core.Bench(spec, files, "plan")
+                document, text = self._bench.check(observer=heard)
+        except NotWithThisNoise as error:
+            # There is no plan whose `explain` could be called.
+            error.args = tuple(_EXPLAINS.sub(_INSTEAD, said) if isinstance(said, str) else said for said in error.args)
+            raise
         self._checked = json.loads(document)
         self._check_text = speaker.say(text)
 
@@ -84,32 +93,32 @@ class Verbs:
             account = _path(ledger)
             _core.ledger_init(account, dataset, float(epsilon), float(delta), basic=basic, bench=self._bench)
 
-    # The verbs that read private numbers: `data` are the private files, `row` is the dataset among them. Each returns its
-    # document, and the warnings that the engine gave.
+    # The verbs that read private numbers: `data` are the private files, `row` is the dataset among them; `at` names public data
+    # that stand in for them. Each returns its document, and the warnings that the engine gave.
 
-    def _solve(self, data, row=None):
-        return self._heard_from(self._bench.solve, data, row=row)
+    def _solve(self, data, row=None, at=None):
+        return self._heard_from(self._bench.solve, data, row=row, at=at)
 
-    def _compare(self, data, row, draws, seed, private=True):
-        document, text, warnings = self._heard_from(self._bench.compare, data, row=row, draws=draws, seed=seed)
+    def _compare(self, data, row, draws, seed, private=True, at=None):
+        document, text, warnings = self._heard_from(self._bench.compare, data, row=row, draws=draws, seed=seed, at=at)
         document["advice"] = [self._speaker.say(advice) for advice in document.get("advice", [])]
         for line in document.get("rows", []):
             if isinstance(line.get("status"), str):
                 line["status"] = self._speaker.say(line["status"])
         return Comparison(text, document, private), warnings
 
-    def _explain(self, data, row, private=True):
-        document, text, warnings = self._heard_from(self._bench.explain, data, row=row)
+    def _explain(self, data, row, private=True, at=None):
+        document, text, warnings = self._heard_from(self._bench.explain, data, row=row, at=at)
         return Explanation(text, document, private), warnings
 
-    def _frontier(self, data, over, values, row, private=True, *, executor=None, keep=None):
+    def _frontier(self, data, over, values, row, private=True, *, at=None, executor=None, keep=None):
         if over not in AXES:
             raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
         values = None if values is None else [float(value) for value in values]
         heard = Watched(self._speaker, self.warnings)
         with self._speaker, heard:
             document, text = _many.frontier(
-                self._bench, data, over, values, row, executor=executor, keep=keep, observer=heard
+                self._bench, data, over, values, row, at=at, executor=executor, keep=keep, observer=heard
             )
         document, text, warnings = json.loads(document), self._speaker.say(text), heard.warnings
         return Frontier(text, document, private), warnings
@@ -125,7 +134,8 @@ class Verbs:
                 ledger=None if ledger is None else _path(ledger),
                 not_private=not_private,
                 seed=seed,
-                decision=self._checked["strategy"] == "program",
+                # A private choice among several releases no decision.
+                decision=self._checked["strategy"] == "program" and "tuning" not in self._checked,
                 report=report,
                 observer=heard,
                 **more,

@@ -125,6 +125,12 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         Weight λ of the regulariser in λ‖(w, b)‖² + (1/N) Σ hinge. Unless given, the λ at which the noise is expected to be
         half as long as a hyperplane of length 1, from N, ε, δ and the number of features alone (:func:`default_lam`). Do not
         choose it by trying values on the private data: no guarantee covers that.
+    tune : mapping, optional
+        ``{"grid": [1e-3, 1e-2, 1e-1], "share": 0.2}``: each fit chooses λ from this public grid by a private selection, which
+        takes this share of ε. ``lam`` is then None. The card states which λ was chosen (``lam_``).
+    norm : float, optional
+        R, a public bound on the norm of a record ``(x, 1)`` after its features are scaled to [−1, 1]. Longer records are scaled
+        to it one by one in ``fit``, and the noise is for R in the place of √(d + 1). It must not come from the data.
     strategy : "output" or "program"
         Noise on the trained weights, or weights trained for the noise that they get. With the λ above neither is better
         throughout (docs/estimators.md); ``plan(X, y).compare()`` shows both to the curator.
@@ -142,7 +148,7 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
     classes_ : the two labels, in order.
     card_ : the public card of the release, as a dict; ``privacy_`` and ``protects_`` are sentences of it.
     n_records_ : the number of training records, which is public.
-    lam_ : λ.
+    lam_ : λ: the given one, that of the rule, or the one that was chosen from the grid of ``tune``.
 
     Notes
     -----
@@ -172,6 +178,8 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         bounds=None,
         classes=None,
         lam=None,
+        tune=None,
+        norm=None,
         strategy="output",
         eta=0.05,
         ledger=None,
@@ -183,6 +191,8 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         self.bounds = bounds
         self.classes = classes
         self.lam = lam
+        self.tune = tune
+        self.norm = norm
         self.strategy = strategy
         self.eta = eta
         self.ledger = ledger
@@ -203,22 +213,27 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         self._require_stated()
         plan, kept = self._planned(X, y)
         weights = self._release(plan)
-        self.classes_, self._box, self.n_records_, self.lam_ = kept
+        self.classes_, self._box, self.n_records_ = kept
+        # Chosen by a rule or from a grid, it stands on the card.
+        self.lam_ = _setting(self.card_, "lambda") if self.lam is None else self.lam
         self._weights = weights
         self.coef_ = (weights[:-1] / self._box.half)[None, :]
         self.intercept_ = np.array([-weights[-1] - float(self.coef_[0] @ self._box.center)])
         return self
 
-    def plan(self, X, y):
+    def plan(self, X, y, *, twin=None):
         """The plan of a fit, for the curator: ``check()`` is public, ``solve()`` and ``compare()`` read the records.
 
-        The plan holds the records; the estimator does not, and stays as it is.
+        With ``twin``, public records ``(X, y)`` of the same kind, the verbs explore these instead: ``compare(at="twin")``. The
+        plan holds the records; the estimator does not, and stays as it is.
         """
-        return clone(self)._planned(X, y)[0]
+        return clone(self)._planned(X, y, twin)[0]
 
-    def _planned(self, X, y):
+    def _planned(self, X, y, twin=None):
         classes = self._stated_classes()
         require_bounds(self.bounds)
+        if self.tune is not None and self.lam is not None:
+            raise InputError("tune= chooses λ from its grid: give lam=None beside it")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self._check_labels(y, classes)
         names = self._names()
@@ -231,14 +246,14 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
             epsilon=self.epsilon,
             delta=self.delta,
             lam=self.lam,
+            tune=self.tune,
+            norm=self.norm,
             strategy=self.strategy,
             eta=self.eta,
             names=names,
+            twin=twin,
         )
-        lam = self.lam
-        if lam is None:
-            (lam,) = (setting["value"] for setting in plan.check().data["settings"] if setting["name"] == "lambda")
-        return plan, (classes, _Box(pairs), len(y), lam)
+        return plan, (classes, _Box(pairs), len(y))
 
     def _stated_classes(self):
         """The labels that were stated, in order."""
@@ -269,6 +284,12 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         """The class of each row."""
         is_positive = self.decision_function(X) > 0
         return self.classes_[is_positive.astype(int)]
+
+
+def _setting(card, name):
+    """What a rule or a private choice has set, as the card states it."""
+    (value,) = (setting["value"] for setting in card["settings"] if setting["name"] == name)
+    return value
 
 
 def default_lam(records: int, features: int, epsilon: float, delta: float | None = None) -> float:
@@ -412,14 +433,15 @@ class PrivateRegressor(RegressorMixin, _PrivateEstimator):
             self.intercept_ = float(self.weights_[0] - self.coef_ @ self._box.center)
         return self
 
-    def plan(self, X, y):
+    def plan(self, X, y, *, twin=None):
         """The plan of a fit, for the curator: ``check()`` is public, ``solve()`` and ``compare()`` read the responses.
 
-        The plan holds the responses; the estimator does not, and stays as it is.
+        With ``twin``, public responses to the same ``X``, the verbs explore these instead: ``compare(at="twin")``. The plan
+        holds the responses; the estimator does not, and stays as it is.
         """
-        return clone(self)._planned(X, y)[0]
+        return clone(self)._planned(X, y, twin)[0]
 
-    def _planned(self, X, y):
+    def _planned(self, X, y, twin=None):
         require_bounds(self.bounds)
         if self.response_bounds is None:
             raise InputError("response_bounds must be given: the public (low, high) of the response, never read from the data")
@@ -447,6 +469,7 @@ class PrivateRegressor(RegressorMixin, _PrivateEstimator):
             strategy=strategy,
             eta=self.eta,
             names=names,
+            twin=twin,
         )
         return plan, (box, len(y))
 

@@ -7,6 +7,10 @@ Numbers come as numpy arrays, lists, scipy.sparse matrices or pandas objects; na
 
 In every function `epsilon` is the privacy budget of one release; with `delta` the noise is Gaussian, without it Laplace.
 `settings` adds tables and keys of a spec, such as ``{"solver": {"threads": 1}, "feasibility": {"method": "mass-box"}}``.
+
+`twin` are **public** data in the form of the private ones: older ones that are published, or made-up ones. ``check()`` says what
+to expect on them, and ``at="twin"`` of ``solve``, ``compare``, ``explain`` and ``frontier`` explores them, so that settings can
+be chosen without a look at the private data.
 """
 
 from __future__ import annotations
@@ -53,6 +57,7 @@ def opf(
     strategy="program",
     eta=0.01,
     labels=False,
+    twin=None,
     settings=None,
 ) -> ModelPlan:
     """A DC optimal power flow with private demands: its cost, or what groups of units generate.
@@ -75,6 +80,7 @@ def opf(
         MWh (needs `bounds`). Otherwise state a `sensitivity`.
     labels : with True the index of the DataFrame `demand`, such as hours, labels the rows. **Labels are public**: they stand
         on the cards.
+    twin : public demands in the form of `demand`, for ``at="twin"``. ``at="nominal"`` takes the network's own.
     """
     net = Network.of(network)
     files = dict(net.files)
@@ -93,6 +99,10 @@ def opf(
         raise InputError("how far the answer moves is known by price=, or by sensitivity=: give one of them")
     if price is not None:
         sensitivity = {"by": "envelope", "price": float(price)}
+    if twin is not None:
+        _require_apart(twin, demand)
+        private["twin"] = TWIN
+        files[TWIN] = net.demand_text(twin, row_labels(twin, labels, "twin"))
     query = {"release": "cost"} if release == "cost" else {"release": "generation", "groups": release}
     return _plan(
         {
@@ -124,6 +134,7 @@ def svm(
     eta=0.05,
     test=None,
     names=None,
+    twin=None,
     settings=None,
 ) -> ModelPlan:
     """A linear support vector machine with private records: min λ‖(w, b)‖² + (1/N) Σ hinge.
@@ -147,19 +158,34 @@ def svm(
     eta : read by ``"program"`` and by ``compare()``: the probability with which the loss of a record may be larger than planned.
     test : ``(X, y)`` to score on in reports for the curator; private too.
     names : of the features, unless `X` has named columns.
+    twin : ``(X, y)``, public records of the same kind, for ``at="twin"``. There may be another number of them: they are taken in
+        turn until there are N.
     """
     if tune is not None and lam is not None:
         raise InputError("tune= chooses λ from its grid: give lam=None beside it")
     names = column_names(X) if names is None else list(names)
     label = next(name for name in ("class", "label", "class of the record") if name not in names)
     negative, positive = (_class_word(value) for value in _two(classes))
-    private = {"data": "records.csv", "test": test and "test.csv", "adjacency": {"kind": "one-record"}}
+    private = {"data": "records.csv", "test": None if test is None else "test.csv", "adjacency": {"kind": "one-record"}}
+    public = {}
+
+    def text(records, what):
+        features, labels = _records(records, what)
+        if hasattr(features, "columns") and set(map(str, features.columns)) == set(names):
+            features = features[sorted(features.columns, key=lambda column: names.index(str(column)))]
+        return _labelled(features, labels, [*names, label], (negative, positive), what)
+
+    if twin is not None:
+        for public_part, private_part in zip(_records(twin, "twin"), (X, y)):
+            _require_apart(public_part, private_part)
+        private["twin"] = TWIN
+        public[TWIN] = text(twin, "twin")
 
     def files():
-        made = {"records.csv": (X, y)}
+        made = {"records.csv": text((X, y), "the records")}
         if test is not None:
-            made["test.csv"] = test
-        return {file: _labelled(*records, [*names, label], (negative, positive)) for file, records in made.items()}
+            made["test.csv"] = text(test, "test")
+        return made
 
     return _plan(
         {
@@ -179,7 +205,7 @@ def svm(
             "feasibility": {"strategy": strategy, "eta": eta, "rows": "each"},
         },
         settings,
-        {},
+        public,
         files,
         version=1 if lam is not None else 2,
     )
@@ -201,6 +227,7 @@ def regression(
     strategy=None,
     eta=0.05,
     names=None,
+    twin=None,
     settings=None,
 ) -> ModelPlan:
     """A regression of private responses on **public** regressors: min ½‖y − Φw‖² + ½λ‖w‖² subject to conditions.
@@ -223,6 +250,7 @@ def regression(
         which always hold. ``"projected"`` and ``"output"`` put the noise on the weights, ``"program"`` leaves room for it.
     eta : read by ``"program"`` and by ``compare()``: the largest probability that a condition is broken.
     names : of the regressors, unless `X` has named columns.
+    twin : public responses to the same `X`, one for each of its rows, for ``at="twin"``.
     """
     names = column_names(X) if names is None else list(names)
     records = counted(X, y)
@@ -230,6 +258,10 @@ def regression(
     is_whole = isinstance(release, str)
     if strategy is None:
         strategy = "linear-term"
+    public = {"regressors.csv": numbers_text(names, rows_of(X)) if names else csv_text(["record"], [[i] for i in range(records)])}
+    if twin is not None:
+        _require_apart(twin, y)
+        public[TWIN] = numbers_text([response], column_of(twin, "twin"))
     return _plan(
         {
             "problem": {
@@ -243,6 +275,7 @@ def regression(
             },
             "private": {
                 "data": "responses.csv",
+                "twin": None if twin is None else TWIN,
                 "bounds": None if bounds is None else as_pair(bounds, "bounds"),
                 "adjacency": adjacency or {"kind": "one-record"},
             },
@@ -251,7 +284,7 @@ def regression(
             "feasibility": {"strategy": strategy, "eta": eta},
         },
         settings,
-        {"regressors.csv": numbers_text(names, rows_of(X)) if names else csv_text(["record"], [[i] for i in range(records)])},
+        public,
         lambda: {"responses.csv": numbers_text([response], column_of(y, "y"))},
     )
 
@@ -270,6 +303,7 @@ def ellipsoid(
     release="identity",
     eta=0.1,
     strategy="program",
+    twin=None,
     settings=None,
 ) -> ModelPlan:
     """The largest ellipsoid inside {x : normals·x ≤ offsets} with private offsets, kept inside with probability 1 − η.
@@ -284,13 +318,19 @@ def ellipsoid(
     center, relative, half_width : the public box: around `center`, a share of it to either side, or so far.
     adjacency : any two members of the box, unless stated.
     sensitivity : ``{"by": "sampled", "gamma": 0.1, "beta": 0.1}`` unless stated.
+    twin : public offsets, for ``at="twin"``. ``at="nominal"`` takes the `center`.
     """
     normals = rows_of(normals, "normals")
+    public = {}
+    if twin is not None:
+        _require_apart(twin, offsets)
+        public[TWIN] = _lines(column_of(twin, "twin"))
     return _plan(
         {
             "problem": {"model": "ellipsoid", "normals": normals},
             "private": {
                 "offsets": "offsets.csv",
+                "twin": None if twin is None else TWIN,
                 "adjacency": adjacency or {"kind": "universe"},
                 "universe": {
                     "kind": "box",
@@ -307,7 +347,7 @@ def ellipsoid(
             "feasibility": {"strategy": strategy, "eta": eta},
         },
         settings,
-        {},
+        public,
         lambda: {"offsets.csv": _lines(column_of(offsets, "offsets"))},
     )
 
@@ -326,6 +366,7 @@ def portfolio(
     strategy="program",
     eta=0.05,
     labels=False,
+    twin=None,
     settings=None,
 ) -> ModelPlan:
     """A mean-variance portfolio with private forecasts: max μ'w − ½γw'Σw over 0 ≤ w ≤ cap, Σwᵢ ≤ 1.
@@ -342,6 +383,7 @@ def portfolio(
     bounds : public ``(low, high)``: forecasts are clipped to them.
     labels : with True the index of the DataFrame `returns`, such as days, labels the rows. **Labels are public**: they stand
         on the cards.
+    twin : public forecasts in the form of `returns`, for ``at="twin"``.
     """
     assets = [name if hasattr(covariance, "columns") else f"asset {i}" for i, name in enumerate(column_names(covariance))]
 
@@ -349,14 +391,19 @@ def portfolio(
     if labels and LABEL in assets:
         raise InputError(f"an asset is called {LABEL!r}, which is the column of the labels: rename it")
 
-    def files():
-        if hasattr(returns, "columns"):
-            rows = rows_of(returns[list(covariance.columns)], "returns").tolist()
-            return {"returns.csv": csv_text(*labelled(assets, rows, row_labels(returns, labels, "returns")))}
-        by_name = isinstance(returns, Mapping) or hasattr(returns, "index") and hasattr(covariance, "columns")
-        values = [returns[name] for name in covariance.columns] if by_name else returns
-        return {"returns.csv": numbers_text(assets, column_of(values, "returns").T)}
+    def text(forecasts, what):
+        if hasattr(forecasts, "columns"):
+            rows = rows_of(forecasts[list(covariance.columns)], what).tolist()
+            return csv_text(*labelled(assets, rows, row_labels(forecasts, labels, what)))
+        by_name = isinstance(forecasts, Mapping) or hasattr(forecasts, "index") and hasattr(covariance, "columns")
+        values = [forecasts[name] for name in covariance.columns] if by_name else forecasts
+        return numbers_text(assets, column_of(values, what).T)
 
+    public = {}
+    if twin is not None:
+        _require_apart(twin, returns)
+        row_labels(twin, labels, "twin")
+        public[TWIN] = text(twin, "twin")
     return _plan(
         {
             "problem": {
@@ -367,6 +414,7 @@ def portfolio(
             },
             "private": {
                 "returns": "returns.csv",
+                "twin": None if twin is None else TWIN,
                 "label": LABEL if labels else None,
                 "bounds": None if bounds is None else as_pair(bounds, "bounds"),
                 "adjacency": adjacency,
@@ -376,8 +424,8 @@ def portfolio(
             "feasibility": {"strategy": strategy, "eta": eta},
         },
         settings,
-        {},
-        files,
+        public,
+        lambda: {"returns.csv": text(returns, "returns")},
     )
 
 
@@ -406,11 +454,34 @@ def _class_word(value):
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
-def _labelled(X, y, header, classes) -> str:
+TWIN = "twin-data.csv"
+"""What the file of public data is called in a spec."""
+
+
+def _require_apart(twin, private):
+    """Refuses the private data themselves as their own twin: what is explored on a twin is public."""
+    if twin is private:
+        raise InputError(
+            "twin= is the private data themselves, and a twin is public: give older data that are published, or made-up ones"
+        )
+
+
+def _records(records, what):
+    """Features and labels."""
+    try:
+        X, y = records
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be a pair (X, y): records and their labels") from None
+    return X, y
+
+
+def _labelled(X, y, header, classes, what) -> str:
     rows = rows_of(X).tolist()
     labels = [_class_word(value) for value in np.asarray(y).tolist()]
     if not set(labels) <= set(classes):
-        raise InputError("y has a label that is not one of the two stated classes")
+        raise InputError(f"y of {what} has a label that is not one of the two stated classes")
+    if len(rows) != len(labels):
+        raise InputError(f"{what} has {len(rows)} records and {len(labels)} labels")
     return csv_text(header, [[*row, label] for row, label in zip(rows, labels, strict=True)])
 
 

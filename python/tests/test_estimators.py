@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+import conveil
 from conveil import InputError, OverBudget, linear_model
 from conveil.linear_model import BudgetWarning, PrivateLinearSVC, PrivateRegressor, default_lam
 from sklearn.base import clone
@@ -221,6 +222,80 @@ def test_the_default_lam_is_the_rule_of_the_engine():
     # A stated λ is nobody's rule.
     fitted = PrivateLinearSVC(lam=0.1, **SVC).fit(X, y)
     assert fitted.lam_ == 0.1 and "settings" not in fitted.card_
+
+
+TUNE = {"grid": [0.02, 0.1, 0.5], "share": 0.25}
+
+
+def test_a_fit_chooses_lam_privately_from_its_grid(tmp_path):
+    X, y = machines(600)
+    account = dict(ledger=str(tmp_path / "budget.sqlite"), dataset="machines", not_recorded=False)
+    svc = PrivateLinearSVC(epsilon=2.0, tune=TUNE, **{**SVC, **account})
+    check = svc.plan(X, y).check()
+    assert not check.private and check["tuning"]["choice_epsilon"] == 0.5 and check["tuning"]["noise_epsilon"] == 1.5
+    svc.plan(X, y).create_budget(account["ledger"], "machines", epsilon=3.0)
+    svc.fit(X, y)
+    (setting,) = svc.card_["settings"]
+    assert svc.lam_ == setting["value"] and svc.lam_ in TUNE["grid"] and "privately" in setting["text"]
+    # The choice is part of the one charge.
+    (spent,) = conveil.Ledger(account["ledger"]).to_frame()["epsilon"]
+    assert spent == 2.0 and "ε = 2" in svc.privacy_
+    assert svc.predict(X).shape == y.shape and svc.coef_.shape == (1, 2)
+    with pytest.raises(OverBudget):
+        svc.fit(X, y)
+    # Training for the noise has a grid as well.
+    assert PrivateLinearSVC(tune=TUNE, strategy="program", **SVC).fit(X, y).lam_ in TUNE["grid"]
+
+
+def test_a_grid_of_lam_is_a_parameter_like_others():
+    svc = PrivateLinearSVC(tune=TUNE, norm=1.5, **SVC)
+    assert clone(svc).get_params() == svc.get_params() and svc.get_params()["tune"] == TUNE
+    X, y = machines(200)
+    again = clone(svc).set_params(tune=None).fit(X, y)
+    assert again.lam_ == again.card_["settings"][0]["value"] and "norm 1.5" in again.card_["settings"][0]["text"]
+    assert pickle.loads(pickle.dumps(clone(svc).fit(X, y))).lam_ in TUNE["grid"]
+
+
+def test_a_norm_lowers_the_noise_of_a_fit_in_proportion():
+    X, y = machines(400)
+    wide, narrow = (PrivateLinearSVC(lam=0.1, norm=norm, **SVC).fit(X, y).card_["scale"] for norm in (None, 1.2))
+    assert narrow / wide == pytest.approx(1.2 / np.sqrt(3), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"tune": TUNE, "lam": 0.1}, "lam=None"),
+        ({"tune": {"grid": [0.1, 0.2]}}, "share"),
+        ({"tune": {"grid": [0.1], "share": 0.2}}, "grid"),
+        ({"tune": {"grid": [0.1, -1.0], "share": 0.2}}, "grid"),
+        ({"tune": "auto"}, "tune"),
+        ({"norm": -1.0}, "norm"),
+        ({"norm": 100.0}, "norm"),
+    ],
+)
+def test_a_grid_or_a_norm_that_makes_no_sense_is_refused(wrong, said):
+    X, y = machines(50)
+    with pytest.raises(InputError, match=said):
+        PrivateLinearSVC(**SVC, **wrong).fit(X, y)
+
+
+def test_a_choice_of_lam_reads_nothing_before_its_parameters_are_in_order():
+    with pytest.raises(InputError, match="lam=None"):
+        PrivateLinearSVC(tune=TUNE, lam=0.1, **SVC).fit(Untouchable(), Untouchable())
+
+
+def test_the_plan_of_a_fit_explores_a_public_twin():
+    (X, y), twin = machines(300), machines(120)
+    plan = PrivateLinearSVC(**SVC).plan(X, y, twin=twin)
+    assert "twin" in str(plan.check())
+    compared = plan.compare(at="twin", draws=50)
+    assert not compared.private and "PUBLIC" in compared.text
+    other = PrivateLinearSVC(**SVC).plan(X[::-1], y[::-1], twin=twin)
+    assert other.compare(at="twin", draws=50).data == compared.data
+    (x, z), made_up = curve(100), np.linspace(0, 30, 100)
+    plan = PrivateRegressor(**REGRESSOR).plan(x, z, twin=made_up)
+    assert not plan.solve(at="twin").private
 
 
 def test_conditions_of_noisy_weights_always_hold():

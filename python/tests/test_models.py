@@ -263,3 +263,132 @@ def test_a_norm_and_a_private_choice_of_lambda_for_a_classifier():
     assert "0.3" in tuned.check().text
     with pytest.raises(conveil.InputError, match="lam=None"):
         conveil.svm(X, y, lam=0.1, tune=tune, **common)
+
+
+RECORDS = np.random.default_rng(6).uniform(-1, 1, (120, 2))
+SUMS = {"epsilon": 1.0, "adjacency": conveil.one_entry(0.0005)}
+
+
+def model_plans(seed, twin):
+    """A plan of every ready-made model: private data from this seed, and their public twins where they are wanted."""
+    rng = np.random.default_rng(seed)
+    assets = pd.DataFrame([[0.04, 0.006], [0.006, 0.02]], index=["stocks", "bonds"], columns=["stocks", "bonds"])
+    normals = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
+    public = {
+        "opf": {2: 310.0, 3: 290.0},
+        "svm": (RECORDS[:50], (RECORDS[:50, 0] > 0).astype(int)),
+        "regression": RECORDS[:, 0] + 1.0,
+        "ellipsoid": np.array([1.05, 1.0, 0.95, 1.0]),
+        "portfolio": {"stocks": 0.05, "bonds": 0.02},
+    }
+    given = {name: {"twin": data} if twin else {} for name, data in public.items()}
+    demand = dict(zip((2, 3), rng.uniform(280, 320, 2)))
+    X = rng.uniform(-1, 1, (120, 2))
+    y = (X[:, 0] + rng.normal(0, 0.5, 120) > 0).astype(int)
+    return {
+        "opf": conveil.opf("5_pjm", demand, bounds=0.3, price=500, epsilon=1.0, adjacency=ONE_MW, **given["opf"]),
+        "svm": conveil.svm(X, y, bounds=(-1, 1), classes=(0, 1), epsilon=1.0, lam=0.1, **given["svm"]),
+        "regression": conveil.regression(RECORDS, rng.uniform(0, 2, 120), bounds=(0, 2), epsilon=1.0, **given["regression"]),
+        "ellipsoid": conveil.ellipsoid(
+            normals,
+            rng.uniform(0.95, 1.05, 4),
+            center=np.ones(4),
+            relative=0.1,
+            epsilon=20.0,
+            sensitivity={"by": "sampled", "gamma": 0.5, "beta": 0.5},
+            **given["ellipsoid"],
+        ),
+        "portfolio": conveil.portfolio(
+            assets, dict(zip(assets, rng.uniform(0, 0.1, 2))), aversion=4.0, bounds=(-0.2, 0.3), **SUMS, **given["portfolio"]
+        ),
+    }
+
+
+NOMINAL = ("opf", "ellipsoid")
+
+
+def explored(plan, at):
+    """All that is said at public data, without timings."""
+    documents = [plan.solve(at=at), plan.compare(at=at, draws=20), plan.frontier(values=[1.0], at=at)]
+    if plan.check()["strategy"] == "program":
+        documents.append(plan.explain(at=at))
+    for document in documents:
+        document.data.pop("seconds", None)
+        assert not document.private and document.data["private"] is False and document.data["at"] == at
+        assert "PUBLIC" in document.text and "PRIVATE" not in document.text and document.warnings == []
+    return [document.data for document in documents]
+
+
+def test_models_explored_at_public_data_say_the_same_whatever_the_private_data():
+    first, second = model_plans(1, twin=True), model_plans(2, twin=True)
+    for name, plan in first.items():
+        for at in ("twin", "nominal") if name in NOMINAL else ("twin",):
+            assert explored(plan, at) == explored(second[name], at), (name, at)
+        assert plan.solve().private and plan.solve().optimum != second[name].solve().optimum
+        assert "twin" in str(plan.check()) or name == "ellipsoid"
+
+
+def test_public_data_that_were_not_given_are_asked_for_in_the_words_of_python():
+    from conveil._phrases import SPEC_WORDS
+
+    for name, plan in model_plans(1, twin=False).items():
+        with pytest.raises(InputError, match="twin=") as found:
+            plan.solve(at="twin")
+        assert not SPEC_WORDS.search(str(found.value)), str(found.value)
+        if name not in NOMINAL:
+            with pytest.raises(InputError, match="no nominal values") as found:
+                plan.compare(at="nominal")
+            assert "twin=" in str(found.value) and not SPEC_WORDS.search(str(found.value)), str(found.value)
+        with pytest.raises(InputError, match='"nominal" or "twin"'):
+            plan.explain(at="last year")
+
+
+def test_exploring_at_public_data_reads_no_private_number():
+    plan = models.opf("5_pjm", Closed(), twin={2: 310.0}, epsilon=1.0, adjacency=ONE_MW, bounds=0.3, price=500)
+    assert plan.solve(at="nominal").optimum < plan.solve(at="twin").optimum
+    assert len(plan.frontier(values=[0.5, 1.0], at="twin").to_frame()) == 2
+
+
+def test_noise_that_does_not_fit_names_no_plan_that_there_is_not():
+    with pytest.raises(conveil.NoiseDoesNotFit, match="a larger epsilon or eta, or a smaller alpha, may fit") as found:
+        models.opf("5_pjm", {2: 300.0}, epsilon=0.01, adjacency=ONE_MW, bounds=0.3, price=500)
+    assert "explain" not in str(found.value)
+
+
+def test_the_private_data_are_not_their_own_twin():
+    demand, y = {2: 300.0}, np.ones(120)
+    labels = (RECORDS[:, 0] > 0).astype(int)
+    with pytest.raises(InputError, match="a twin is public"):
+        models.opf("5_pjm", demand, twin=demand, epsilon=1.0, adjacency=ONE_MW, bounds=0.3, price=500)
+    with pytest.raises(InputError, match="a twin is public"):
+        conveil.regression(RECORDS, y, twin=y, bounds=(0, 2), epsilon=1.0)
+    for twin in ((RECORDS, labels.copy()), (RECORDS.copy(), labels)):
+        with pytest.raises(InputError, match="a twin is public"):
+            conveil.svm(RECORDS, labels, twin=twin, bounds=(-1, 1), classes=(0, 1), epsilon=1.0)
+    with pytest.raises(InputError, match="pair"):
+        conveil.svm(RECORDS, labels, twin=RECORDS[:3], bounds=(-1, 1), classes=(0, 1), epsilon=1.0)
+
+
+def test_a_twin_of_a_series_has_labels_where_the_series_has():
+    day = pd.DataFrame({2: [300.0, 305.0]}, index=["08:00", "09:00"])
+    asked = {"labels": True, "epsilon": 1.0, "adjacency": ONE_MW, "bounds": 0.3, "price": 500}
+    plan = models.opf("5_pjm", day, twin=day - 20.0, **asked)
+    assert plan.solve(row=2, at="twin").optimum < plan.solve(row=2).optimum
+    with pytest.raises(InputError, match="`twin` is dict"):
+        models.opf("5_pjm", day, twin={2: 280.0}, **asked)
+
+
+def test_a_frontier_of_a_classifier_follows_the_rule_for_lambda():
+    y = (RECORDS[:, 0] > 0).astype(int)
+    common = {"bounds": (-1, 1), "classes": (0, 1)}
+    plan = conveil.svm(RECORDS, y, lam=None, epsilon=1.0, **common)
+    frontier = plan.frontier(values=[0.5, 2.0])
+    frame = frontier.to_frame()
+    for epsilon, lam, bar in zip(frame["value"], frame["lambda"], frame["error_bar"]):
+        check = conveil.svm(RECORDS, y, lam=None, epsilon=epsilon, **common).check()
+        assert lam == check["settings"][0]["value"]
+        assert bar == pytest.approx(math.log(20) * check["guarantee"]["scale"], rel=1e-3)
+    assert frame["error"].between(0, 1).all() and frame["loss"].isna().all()
+    assert "error against ε" in frontier.plot().svg and "± (95%)" in frontier._repr_html_()
+    stated = conveil.svm(RECORDS, y, lam=0.1, epsilon=1.0, **common).frontier(values=[1.0]).to_frame()
+    assert "lambda" not in stated and stated["error"].notna().all()

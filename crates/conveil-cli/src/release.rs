@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 
 /// Releases, or runs what is not private if that was asked for.
 pub(crate) fn run(releasing: &Releasing, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = Workbench::open(&releasing.common.spec)?;
+    let bench = Workbench::open_watched(&releasing.common.spec, terminal)?;
     let request = conveil_workbench::Releasing {
         row: releasing.row,
         decision: releasing.decision.is_some(),

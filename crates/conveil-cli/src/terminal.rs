@@ -135,10 +135,19 @@ impl Terminal {
             return;
         }
         if let Ok(stages) = self.stages.lock() {
-            let times: Vec<String> = stages
-                .iter()
-                .map(|(name, seconds)| format!("{name} {seconds:.2} s"))
-                .collect();
+            // A series has the same stages for each row.
+            let mut sums: Vec<(&str, usize, f64)> = Vec::new();
+            for (name, seconds) in stages.iter() {
+                match sums.iter_mut().find(|(known, ..)| known == name) {
+                    Some((_, times, sum)) => (*times, *sum) = (*times + 1, *sum + seconds),
+                    None => sums.push((name, 1, *seconds)),
+                }
+            }
+            let shown = |(name, times, seconds): &(&str, usize, f64)| match times {
+                1 => format!("{name} {seconds:.2} s"),
+                _ => format!("{name} ({times} times) {seconds:.2} s"),
+            };
+            let times: Vec<String> = sums.iter().map(shown).collect();
             self.say(&times.join(", "));
         }
     }

@@ -12,13 +12,13 @@ use crate::terminal::Terminal;
 /// What the file of a pair is called.
 const WITNESS: &str = "witness";
 
-fn opened(common: &Common) -> Result<Workbench, Failure> {
-    Workbench::open(&common.spec)
+fn opened(common: &Common, terminal: &Terminal) -> Result<Workbench, Failure> {
+    Workbench::open_watched(&common.spec, terminal)
 }
 
 /// With the private data, or with the public ones that stand in for them.
-fn curated(curating: &Curating) -> Result<Workbench, Failure> {
-    opened(&curating.common)?.at(curating.about())
+fn curated(curating: &Curating, terminal: &Terminal) -> Result<Workbench, Failure> {
+    opened(&curating.common, terminal)?.at(curating.about())
 }
 
 pub(crate) fn init(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn init(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
 
 /// No timings, so that nothing but public differences shows.
 pub(crate) fn check(checked: &Checked, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = opened(&checked.common)?;
+    let bench = opened(&checked.common, terminal)?;
     let mut check = bench.check(terminal)?;
     if checked.details {
         check = check.with_details();
@@ -45,16 +45,16 @@ pub(crate) fn check(checked: &Checked, terminal: &Terminal) -> Result<(), Failur
 }
 
 pub(crate) fn solve(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(curating)?;
+    let bench = curated(curating, terminal)?;
     terminal.show_timed(&bench.solve(curating.row, terminal)?)
 }
 
 pub(crate) fn inspect(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    terminal.show(&curated(curating)?.inspect(curating.row, terminal)?)
+    terminal.show(&curated(curating, terminal)?.inspect(curating.row, terminal)?)
 }
 
 pub(crate) fn compare(study: &Study, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(&study.curating)?;
+    let bench = curated(&study.curating, terminal)?;
     let comparing = conveil_workbench::Comparing {
         row: study.curating.row,
         draws: study.draws,
@@ -64,12 +64,12 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal) -> Result<(), Failure>
 }
 
 pub(crate) fn explain(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(curating)?;
+    let bench = curated(curating, terminal)?;
     terminal.show_timed(&bench.explain(curating.row, terminal)?)
 }
 
 pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(&sweep.curating)?;
+    let bench = curated(&sweep.curating, terminal)?;
     let swept = conveil_workbench::Sweep {
         row: sweep.curating.row,
         over: sweep.over.axis(),
@@ -79,7 +79,7 @@ pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal) -> Result<(), Failure
 }
 
 pub(crate) fn sensitivity(probe: &Probe, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(&probe.curating)?;
+    let bench = curated(&probe.curating, terminal)?;
     let Judged { report, verdict } = bench.sensitivity(&probe.probe(), terminal)?;
     terminal.show_timed(&report)?;
     verdict
@@ -87,7 +87,7 @@ pub(crate) fn sensitivity(probe: &Probe, terminal: &Terminal) -> Result<(), Fail
 
 /// The white-box audit, or one pair of it again.
 pub(crate) fn audit(audited: &Audited, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(&audited.probe.curating)?;
+    let bench = curated(&audited.probe.curating, terminal)?;
     let probe = audited.probe.probe();
     if let Some(file) = &audited.replay {
         let witness = read_witness(file)?;

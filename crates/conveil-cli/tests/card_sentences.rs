@@ -1,4 +1,4 @@
-//! A card is read by people who do not know the mathematics: no sentence on it is long.
+//! A card and a check are read by people who do not know the mathematics: no sentence in them is long.
 
 mod running;
 
@@ -64,40 +64,66 @@ fn sentences_are_counted_as_a_reader_does() {
     assert!(long_sentences(&"word ".repeat(24)).is_empty());
 }
 
-/// Every card in the golden files. They have every basis, and the certificates but `radius` and `range`.
-#[test]
-fn no_card_in_the_golden_files_has_a_long_sentence() {
+/// What is said in the golden files: every card, and every text of `check`.
+struct Said {
+    cards: usize,
+    checks: usize,
+    lines: Vec<String>,
+}
+
+fn said_in_the_golden_files() -> Said {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let (mut cards, mut long) = (0, Vec::new());
+    let (mut cards, mut checks, mut lines) = (0, 0, Vec::new());
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         if path.is_dir() {
             continue;
         }
         let golden = text(&path);
-        let mut is_card = false;
+        let (mut is_card, mut is_check) = (false, false);
         for line in golden.lines() {
+            if let Some(command) = line.strip_prefix("$ ") {
+                is_check = command.starts_with("check ") && !command.contains("--json");
+                checks += usize::from(is_check);
+            }
             let said = line.strip_prefix('|').map(str::trim_start);
             match said {
                 Some("RELEASE CARD") => (is_card, cards) = (true, cards + 1),
                 None => is_card = false,
                 _ => {}
             }
-            if let (true, Some(said)) = (is_card, said) {
-                long.extend(long_sentences(said));
+            if let (true, Some(said)) = (is_card || is_check, said) {
+                lines.push(said.into());
             }
             is_card &= !said.is_some_and(|said| said.starts_with("made by"));
         }
     }
+    Said {
+        cards,
+        checks,
+        lines,
+    }
+}
+
+/// They have every basis, and the certificates but `radius` and `range`.
+#[test]
+fn no_card_and_no_check_in_the_golden_files_has_a_long_sentence() {
+    let Said {
+        cards,
+        checks,
+        lines,
+    } = said_in_the_golden_files();
+    let mut long: Vec<String> = lines.iter().flat_map(|line| long_sentences(line)).collect();
     long.sort();
     long.dedup();
     assert!(cards > 50, "{cards}");
+    assert!(checks > 50, "{checks}");
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
 /// The examples under every strategy and mechanism that they admit.
 #[test]
-fn no_card_of_an_example_has_a_long_sentence() {
+fn no_card_and_no_check_of_an_example_has_a_long_sentence() {
     let folder = directory("card-sentences");
     for file in std::fs::read_dir(examples()).unwrap() {
         let path = file.unwrap().path();
@@ -133,7 +159,8 @@ fn no_card_of_an_example_has_a_long_sentence() {
                 write(&folder.join("spec.toml"), spec);
                 let (code, card, _) =
                     ended(&folder, &["release", "spec.toml", "--no-ledger", "-q"]);
-                let long = long_sentences(&card);
+                let (_, check, _) = ended(&folder, &["check", "spec.toml", "-q"]);
+                let long = long_sentences(&format!("{card}\n{check}"));
                 assert!(long.is_empty(), "{name}: {}", long.join("\n"));
                 cards += usize::from(code == 0);
             }

@@ -212,6 +212,11 @@ pub trait Model: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The same map under another privacy, where a rule makes it follow the privacy of the spec.
+    fn map_under(&self, _privacy: &Privacy) -> Option<conveil::Result<Arc<dyn DataMap>>> {
+        None
+    }
+
     /// What a reader of the spec should know. Public: a note of `check`, and of every other verb.
     fn notes(&self) -> Vec<String> {
         Vec::new()
@@ -297,6 +302,11 @@ pub trait Datasets: fmt::Debug {
         None
     }
 
+    /// A measure of the model's own for noisy answers, where its objective says little of them.
+    fn measure(&self) -> Option<Result<AnswerMeasure<'_>, Failure>> {
+        None
+    }
+
     /// How the plan would do beside its alternatives on these data, where the model has a measure of its own.
     fn outlook(&self, _case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
         None
@@ -326,6 +336,14 @@ pub struct Curated<'c> {
     pub report: Option<&'c CuratorReport>,
     /// Whose numbers the dataset holds.
     pub about: About,
+}
+
+/// How far off the noisy answer of a plan is on a dataset, on average. As private as the dataset.
+pub struct AnswerMeasure<'m> {
+    /// In words: `the share of records on the wrong side`.
+    pub name: &'static str,
+    /// For a plan and what it decided on the dataset.
+    pub of: Box<dyn Fn(&Plan<'_>, &Decided) -> conveil::Result<f64> + Sync + 'm>,
 }
 
 /// What a comparison is made of.

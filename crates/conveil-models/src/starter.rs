@@ -148,6 +148,9 @@ pub fn promises() -> String {
     )
 }
 
+/// A comment that shows where labels of a series go.
+pub const LABEL: &str = "# label = \"hour\"                  # a column that names the rows of a series; public: each card has its label\n";
+
 /// A comment that shows where public data go.
 pub const TWIN: &str = "# twin = \"twin.csv\"                # a public file of the same form, made up or out of date; for --at twin\n";
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use conveil::audit::Witness;
-use conveil::curator::Axis;
+use conveil::curator::{About, Axis};
 use conveil_text::naming::{printable, printable_json};
 use conveil_workbench::{
     Account, Answer, Comparing, Failure, Judged, Kind, Probe, Releasing, Sweep, Text, Unreleased,
@@ -83,6 +83,14 @@ impl Bench {
     pub(crate) fn with(&self, data: &Files) -> Result<Workbench, Failure> {
         self.opened.with_private(&texts(data))
     }
+
+    /// The same, or with public data in their place: "nominal" or "twin".
+    pub(crate) fn on(&self, data: &Files, at: Option<&str>) -> Result<Workbench, Failure> {
+        match at {
+            None => self.with(data),
+            Some(at) => self.opened.at(about(at)?),
+        }
+    }
 }
 
 #[pymethods]
@@ -90,9 +98,9 @@ impl Bench {
     #[new]
     #[pyo3(signature = (spec, files, name="plan"))]
     fn new(py: Python<'_>, spec: String, files: Files, name: &str) -> PyResult<Self> {
-        let opened = call::run(py, None, |_| {
+        let opened = call::run(py, None, |heard| {
             let text = &spec;
-            Workbench::from_files(Text { name, text }, &texts(&files))
+            Workbench::from_files_watched(Text { name, text }, &texts(&files), heard)
         })?;
         Ok(Bench {
             name: name.into(),
@@ -128,17 +136,19 @@ impl Bench {
         })
     }
 
-    /// Solves on the private data and reports to the curator. Private.
-    #[pyo3(signature = (data, row=None, observer=None))]
+    /// Solves on the private data and reports to the curator. Private, unless `at` names public data in their place: "nominal"
+    /// or "twin"; so in the verbs below.
+    #[pyo3(signature = (data, row=None, observer=None, *, at=None))]
     fn solve(
         &self,
         py: Python<'_>,
         data: Files,
         row: Option<usize>,
         observer: Option<Bound<'_, PyAny>>,
+        at: Option<&str>,
     ) -> PyResult<Document> {
         call::run(py, observer, |heard| {
-            document(&self.with(&data)?.solve(row, heard)?)
+            document(&self.on(&data, at)?.solve(row, heard)?)
         })
     }
 
@@ -157,7 +167,11 @@ impl Bench {
     }
 
     /// All strategies on the same noise. Private.
-    #[pyo3(signature = (data, row=None, draws=None, seed=None, observer=None))]
+    #[pyo3(signature = (data, row=None, draws=None, seed=None, observer=None, *, at=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is an argument with a name in Python"
+    )]
     fn compare(
         &self,
         py: Python<'_>,
@@ -166,29 +180,35 @@ impl Bench {
         draws: Option<u64>,
         seed: Option<u64>,
         observer: Option<Bound<'_, PyAny>>,
+        at: Option<&str>,
     ) -> PyResult<Document> {
         let comparing = Comparing { row, draws, seed };
         call::run(py, observer, |heard| {
-            document(&self.with(&data)?.compare(&comparing, heard)?)
+            document(&self.on(&data, at)?.compare(&comparing, heard)?)
         })
     }
 
     /// What holds the program back, and how far ε, α and η can go. Private.
-    #[pyo3(signature = (data, row=None, observer=None))]
+    #[pyo3(signature = (data, row=None, observer=None, *, at=None))]
     fn explain(
         &self,
         py: Python<'_>,
         data: Files,
         row: Option<usize>,
         observer: Option<Bound<'_, PyAny>>,
+        at: Option<&str>,
     ) -> PyResult<Document> {
         call::run(py, observer, |heard| {
-            document(&self.with(&data)?.explain(row, heard)?)
+            document(&self.on(&data, at)?.explain(row, heard)?)
         })
     }
 
     /// The loss against `over`: "epsilon", "alpha" or "eta". Private.
-    #[pyo3(signature = (data, over, values=None, row=None, observer=None))]
+    #[pyo3(signature = (data, over, values=None, row=None, observer=None, *, at=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is an argument with a name in Python"
+    )]
     fn frontier(
         &self,
         py: Python<'_>,
@@ -197,11 +217,12 @@ impl Bench {
         values: Option<Vec<f64>>,
         row: Option<usize>,
         observer: Option<Bound<'_, PyAny>>,
+        at: Option<&str>,
     ) -> PyResult<Document> {
         let over = axis(over).map_err(|failure| raised(py, &failure))?;
         let sweep = Sweep { row, over, values };
         call::run(py, observer, |heard| {
-            document(&self.with(&data)?.frontier(&sweep, heard)?)
+            document(&self.on(&data, at)?.frontier(&sweep, heard)?)
         })
     }
 
@@ -410,6 +431,17 @@ impl Bench {
                 Err(stopped)
             }
         }
+    }
+}
+
+/// Which public data stand in for the private ones.
+fn about(at: &str) -> Result<About, Failure> {
+    match at {
+        "nominal" => Ok(About::Nominal),
+        "twin" => Ok(About::Twin),
+        other => Err(Failure::input(format!(
+            "public data are \"nominal\" or \"twin\", found {other:?}"
+        ))),
     }
 }
 

@@ -159,9 +159,9 @@ pub(crate) fn frontier_values(
     found.map_err(|failure| raised(py, &failure))
 }
 
-/// The part of a frontier that has these values. Private.
+/// The part of a frontier that has these values. Private, unless `at` names public data.
 #[pyfunction]
-#[pyo3(signature = (bench, data, over, values, row=None, *, threads=None, observer=None))]
+#[pyo3(signature = (bench, data, over, values, row=None, *, at=None, threads=None, observer=None))]
 #[allow(
     clippy::too_many_arguments,
     reason = "each is an argument with a name in Python"
@@ -173,6 +173,7 @@ pub(crate) fn frontier_cell(
     over: &str,
     values: Vec<f64>,
     row: Option<usize>,
+    at: Option<&str>,
     threads: Option<usize>,
     observer: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
@@ -183,11 +184,11 @@ pub(crate) fn frontier_cell(
             over: axis(over)?,
             values: Some(values),
         };
-        bench.with(&data)?.frontier_cell(&sweep, heard)
+        bench.on(&data, at)?.frontier_cell(&sweep, heard)
     })
 }
 
-/// The frontier that these parts make, in their order, as `Bench.frontier` gives it. Private.
+/// The frontier that these parts make, in their order, as `Bench.frontier` gives it. As private as they are.
 #[pyfunction]
 pub(crate) fn frontier_of(
     py: Python<'_>,

@@ -70,8 +70,13 @@ fn shaped(ask: Ask, shape: NoiseShape) -> Ask {
     }
 }
 
-/// The strategy of a spec that leaves the choice to the rule: the model's own, or the engine's on public structure.
-pub(crate) fn choose_strategy(spec: &mut Spec, model: &dyn Model) -> Result<(), Failure> {
+/// The strategy of a spec that leaves the choice to the rule: the model's own, or the engine's on public structure. Raising
+/// `cancel` stops the engine's work on it.
+pub(crate) fn choose_strategy(
+    spec: &mut Spec,
+    model: &dyn Model,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
     if spec.feasibility.choice != StrategyChoice::Open {
         return Ok(());
     }
@@ -84,7 +89,9 @@ pub(crate) fn choose_strategy(spec: &mut Spec, model: &dyn Model) -> Result<(), 
                 Some(shape) => shaped(ask, shape.value.clone()),
                 None => ask,
             };
+            let ask = ask.settings(Settings::default().with_cancel(cancel.clone()));
             Choice::by_rule(model.map(), &ask, carry_out)
+                .map_err(|error| Failure::engine(&spec.name, &error))?
         }
     };
     let feasibility = &mut spec.feasibility;

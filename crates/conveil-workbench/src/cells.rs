@@ -112,12 +112,12 @@ impl Workbench {
         self.measured(report.map_err(|e| self.engine(&e))?)
     }
 
-    /// A part of a frontier: some of its values. Private.
+    /// A part of a frontier: some of its values. Private, unless the workbench is about public data.
     pub fn frontier_cell(&self, sweep: &Sweep, observer: &dyn Observer) -> Result<String, Failure> {
-        written(&self.swept(sweep, observer)?)
+        written(&self.swept(sweep, observer)?.about(self.about))
     }
 
-    /// The frontier that these parts make, in their order, as [`Workbench::frontier`] gives it. Private.
+    /// The frontier that these parts make, in their order, as [`Workbench::frontier`] gives it. As private as they are.
     pub fn frontier_of(&self, parts: &[String]) -> Result<Frontier, Failure> {
         let joined = Frontier::joined(all_read(parts)?);
         let mut frontier = joined.map_err(|e| self.engine(&e))?;

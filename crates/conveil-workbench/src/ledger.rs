@@ -411,7 +411,7 @@ fn found(between: Option<&Between>, observer: &dyn Observer) -> Result<Found, Fa
             neighbourhood: stated.neighbourhood()?,
             of_spec: None,
         }),
-        Some(Between::Spec(spec)) => found_by(&Workbench::open(spec)?, observer),
+        Some(Between::Spec(spec)) => found_by(&Workbench::open_watched(spec, observer)?, observer),
         Some(Between::Bench(bench)) => found_by(bench, observer),
     }
 }

@@ -109,7 +109,12 @@ impl Draft {
         let columns = match stated.map(|kind| (kind, &kind.starter.from)) {
             Some((kind, None)) => return Err(nothing_to_propose(kind)),
             Some((_, Some(from))) if !from.names_columns => Vec::new(),
-            _ => columns(&shown.to_string(), input)?,
+            // Numbers may be a record, or those of buses: only the user knows.
+            _ => columns(&shown.to_string(), input).map_err(|failure| {
+                let demands =
+                    "where they are the numbers of buses, and the file holds demands: --model opf";
+                failure.with_help(stated.is_none().then(|| demands.into()))
+            })?,
         };
         let kind = stated.or_else(|| starter::recognised(&columns));
         let kind = kind.ok_or_else(|| not_recognised(data, &columns))?;

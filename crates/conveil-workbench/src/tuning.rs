@@ -173,7 +173,7 @@ impl Grid {
         let tells_apart = selection.tells_apart();
         let poor = (tells_apart > FAR_APART).then(|| {
             format!(
-                "the choice of λ is next to random: of two λ the better one is chosen nine times as often only where their mean losses are {} apart, and they seldom differ by {FAR_APART}; a larger `share`, larger λ or more records would help, or a fixed `lambda` with all of ε",
+                "the choice of λ is next to random: of two λ the better one is chosen nine times as often only where their mean losses are {} apart; they seldom differ by {FAR_APART}; a larger `share`, larger λ or more records would help, or a fixed `lambda` with all of ε",
                 digits(tells_apart)
             )
         });

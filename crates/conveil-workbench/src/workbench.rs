@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conveil::ask::{Ask, Strategy};
-use conveil::curator::{self, About, Axis, Explanation, Frontier};
+use conveil::curator::{self, About, Axis, Explanation, Following, Frontier};
 use conveil::plan::Plan;
 use conveil_models::document::Document;
 use conveil_models::files::Text;
@@ -21,7 +21,7 @@ use crate::data::Opened;
 use crate::failure::{Failure, Kind};
 use crate::inputs::Inputs;
 use crate::objective::Restating;
-use crate::observer::{Observer, Stage, batch, staged};
+use crate::observer::{Observer, Silent, Stage, batch, staged};
 use crate::report::Report;
 use crate::rule::DecidedRule;
 
@@ -108,14 +108,28 @@ const ETA_END: f64 = 0.5;
 impl Workbench {
     /// Reads the spec at `path`; paths in it are relative to its directory. Nothing private is read.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        Self::of(Inputs::open(path)?)
+        Self::open_watched(path, &Silent)
+    }
+
+    /// The same, stopped by its observer: where a rule chooses the strategy, the public program may have to be solved.
+    pub fn open_watched(path: &Path, observer: &dyn Observer) -> Result<Self, Failure> {
+        Self::of(Inputs::open(path)?, observer)
     }
 
     /// The same from texts: the spec, and the public files that it names, by their names as it writes them. Nothing is read
     /// from disk then, whatever the spec names; [`Workbench::with_private`] hands over the private files. Only a
     /// `[ledger]` is a path on disk, relative to the directory of the process.
     pub fn from_files(spec: Text<'_>, files: &[Text<'_>]) -> Result<Self, Failure> {
-        Self::of(Inputs::from_files(spec, files)?)
+        Self::from_files_watched(spec, files, &Silent)
+    }
+
+    /// The same, stopped by its observer.
+    pub fn from_files_watched(
+        spec: Text<'_>,
+        files: &[Text<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Self, Failure> {
+        Self::of(Inputs::from_files(spec, files)?, observer)
     }
 
     /// The same workbench for private files that are these texts and no others, by their names as the spec writes them: one
@@ -138,9 +152,9 @@ impl Workbench {
         Ok(bench)
     }
 
-    fn of(mut inputs: Inputs) -> Result<Self, Failure> {
+    fn of(mut inputs: Inputs, observer: &dyn Observer) -> Result<Self, Failure> {
         let model = inputs.spec.model.open(&inputs.spec, &inputs.files)?;
-        choose_strategy(&mut inputs.spec, &*model)?;
+        choose_strategy(&mut inputs.spec, &*model, &observer.cancel())?;
         Ok(Workbench {
             inputs,
             model: model.into(),
@@ -178,7 +192,8 @@ impl Workbench {
         let mut inputs = self.inputs.clone();
         inputs.spec.model = stated;
         inputs.files = inputs.files.without_private();
-        let bench = Self::of(inputs)?;
+        // Its strategy is chosen: nothing is left to stop.
+        let bench = Self::of(inputs, &Silent)?;
         Ok(Workbench { about, ..bench })
     }
 
@@ -236,7 +251,7 @@ impl Workbench {
             let ask = ask_from_spec(&spec, &*self.model, &cancel)?;
             let batch = batch(observer, spec.solver.threads);
             let plan = Plan::shared(self.model.shared(), ask, &batch);
-            let plan = plan.map_err(|e| self.engine(&e))?;
+            let plan = plan.map_err(|e| self.engine_of_plan(&e))?;
             self.plans.keep(strategy, Arc::new(plan.clone()));
             Ok(plan)
         })
@@ -270,6 +285,16 @@ impl Workbench {
     /// What the engine says of the spec.
     pub(crate) fn engine(&self, error: &conveil::Error) -> Failure {
         Failure::engine_about(&self.inputs.spec.name, self.about, error)
+    }
+
+    /// The same where no data were used: the way out is to explore public ones, where there are any.
+    fn engine_of_plan(&self, error: &conveil::Error) -> Failure {
+        let about = match (self.about, &self.inputs.spec.private.twin) {
+            (About::Private, Some(_)) => About::Twin,
+            (About::Private, None) if self.at(About::Nominal).is_ok() => About::Nominal,
+            (about, _) => about,
+        };
+        Failure::engine_about(&self.inputs.spec.name, about, error)
     }
 
     /// What the engine says of these private data, in the words of the model. Private; the kind is the engine's.
@@ -445,9 +470,25 @@ impl Workbench {
         let Opened { datasets, theta } = Opened::new(self, sweep.row, observer)?;
         let values = self.frontier_values(sweep)?;
         let ask = self.ask(observer)?;
+        // As if somebody wrote each ε into the spec: a rule that follows it does so here.
+        let privacy = self.inputs.spec.privacy.mechanism;
+        let follows = sweep.over == Axis::Epsilon && self.model.map_under(&privacy).is_some();
+        let map_at = |epsilon: f64| {
+            let map = self.model.map_under(&privacy.with_epsilon(epsilon));
+            map.unwrap_or_else(|| Ok(self.model.shared()))
+        };
+        let measure = datasets.measure().transpose()?;
+        let following = Following {
+            map: follows.then_some(&map_at as _),
+            measure: measure.as_ref().map(|measure| curator::AnswerMeasure {
+                name: measure.name,
+                of: &*measure.of,
+            }),
+        };
         staged(observer, Stage::Frontier, || {
             let batch = batch(observer, self.inputs.spec.solver.threads);
-            curator::frontier(self.model.map(), &ask, &theta, sweep.over, &values, &batch)
+            let (map, over) = (self.model.map(), sweep.over);
+            curator::frontier_following(&following, map, &ask, &theta, over, &values, &batch)
         })
         .map_err(|e| self.engine_on(&*datasets, &theta, &e))
     }

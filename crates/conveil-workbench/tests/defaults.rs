@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use conveil::ask::Strategy;
 use conveil::curator::About;
+use conveil::solve::Cancel;
 use conveil_workbench::{Account, Answer, Kind, Releasing, Silent, Text, Workbench};
 
 /// A straight line of `x` against `y`, never falling, between public bounds.
@@ -345,4 +346,24 @@ fn a_ridge_is_no_residual() {
         (number(&json["chosen"]) / under - 1.0).abs() < 0.1,
         "{json} {under}"
     );
+}
+
+/// The rule may solve the public program: whoever waits for it can stop it, and no other strategy comes of that.
+#[test]
+fn a_spec_whose_rule_is_interrupted_does_not_open() {
+    let stated = include_str!("../../../examples/specs/mean-variance.toml");
+    let open: String = (stated.lines())
+        .filter(|line| !line.starts_with("strategy"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let open = open.replace("version = 1", "version = 2");
+    let cancel = Cancel::default();
+    let bench = Workbench::from_files_watched(text("plan", &open), &[], &cancel).unwrap();
+    let chosen = bench.spec().feasibility.strategy.value;
+    assert_eq!(chosen, Strategy::LinearTerm);
+    cancel.raise();
+    let failure = Workbench::from_files_watched(text("plan", &open), &[], &cancel).unwrap_err();
+    assert_eq!(failure.kind(), Kind::Interrupted);
+    // A stated strategy needs no solve.
+    assert!(Workbench::from_files_watched(text("plan", stated), &[], &cancel).is_ok());
 }

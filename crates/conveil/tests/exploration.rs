@@ -110,6 +110,8 @@ fn a_frontier_falls_in_epsilon_and_rises_in_alpha_and_confidence() {
         if let Some(loss) = row.loss {
             near(loss, (1.0 / ETA).ln() / epsilon);
         }
+        // P(|ζ| > h) = e^(−hε) = 1/20, where the program has room or not.
+        near(row.error_bar.unwrap(), 20f64.ln() / epsilon);
     }
     let known: Vec<f64> = losses.into_iter().flatten().collect();
     assert!(

@@ -10,7 +10,7 @@ use conveil::audit::Audit;
 use conveil::noise::Sampler;
 use conveil::plan::{Choice, Plan};
 use conveil::program::{AffineMap, Builder, DataMap, Program};
-use conveil::solve::{Batch, Settings, solve_checked};
+use conveil::solve::{Batch, Cancel, Settings, solve_checked};
 
 /// Variables of [`quadratic`], and private numbers.
 const SIZE: (usize, usize) = (4, 6);
@@ -325,7 +325,7 @@ fn what_the_linear_term_does_not_cover_is_refused_with_its_reason() {
     let map = m.build_map().unwrap();
     let why = refusal(&map, asked());
     assert!(why.contains("`limit` enters at b[0]"), "{why}");
-    let rule = Choice::by_rule(&map, &asked(), false);
+    let rule = Choice::by_rule(&map, &asked(), false).unwrap();
     assert_eq!(rule.strategy, Strategy::Program);
 
     // A private cost without curvature.
@@ -361,23 +361,36 @@ fn the_rule_goes_by_what_is_private_and_by_who_carries_the_decision_out() {
     let map = quadratic(0, false);
     let open = ask(Privacy::laplace(1.0), Adjacency::one_entry(1.0)).strategy(Strategy::Program);
     assert_eq!(
-        Choice::by_rule(&map, &open, false).strategy,
+        Choice::by_rule(&map, &open, false).unwrap().strategy,
         Strategy::LinearTerm
     );
     assert_eq!(
-        Choice::by_rule(&map, &open, true).strategy,
+        Choice::by_rule(&map, &open, true).unwrap().strategy,
         Strategy::Program
     );
     // Where the certificate is not asked for, the noisy answer is projected.
     let declared = open.clone().declared(1.0, "I know it");
     assert_eq!(
-        Choice::by_rule(&map, &declared, false).strategy,
+        Choice::by_rule(&map, &declared, false).unwrap().strategy,
         Strategy::Projected
     );
     // One number of a decision cannot be projected.
     let one = Ask::new(Query::Variables(vec!["x[0]".into()])).declared(1.0, "I know it");
     assert_eq!(
-        Choice::by_rule(&map, &one, false).strategy,
+        Choice::by_rule(&map, &one, false).unwrap().strategy,
         Strategy::Output
     );
+}
+
+/// A solve that was stopped says nothing of the program: another strategy than the rule's must not come of it.
+#[test]
+fn an_interrupted_rule_makes_no_choice() {
+    let map = quadratic(0, false);
+    let open = |settings: Settings| Ask::new(Query::Identity).settings(settings);
+    let chosen = Choice::by_rule(&map, &open(Settings::default()), false).unwrap();
+    assert_eq!(chosen.strategy, Strategy::LinearTerm);
+    let cancel = Cancel::default();
+    cancel.raise();
+    let stopped = Choice::by_rule(&map, &open(Settings::default().with_cancel(cancel)), false);
+    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
 }

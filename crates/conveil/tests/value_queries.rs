@@ -330,11 +330,11 @@ fn what_a_value_cannot_be_released_by_is_refused() {
     // The rule of an open strategy knows it.
     let ask = value_ask(Request::envelope(30.0));
     assert_eq!(
-        Choice::by_rule(&map, &ask, false).strategy,
+        Choice::by_rule(&map, &ask, false).unwrap().strategy,
         Strategy::Output
     );
     assert_eq!(
-        Choice::by_rule(&map, &ask, true).strategy,
+        Choice::by_rule(&map, &ask, true).unwrap().strategy,
         Strategy::Program
     );
     // Nothing to release.

@@ -34,7 +34,7 @@ network = {network}
 
 [private]
 demand = {file}
-bounds = {bounds}
+{label}bounds = {bounds}
 adjacency = {{ kind = \"one-entry\", alpha = {alpha} }}
 
 [query]
@@ -48,6 +48,7 @@ release = \"cost\"
             "a built-in network, such as 24_ieee_rts; or write file = \"case.m\" instead, a MATPOWER case"
         ),
         file = data.file(),
+        label = starter::LABEL,
         bounds = blank(
             "public bounds around the network's own demands, such as { relative = 0.3 } for 30%"
         ),

@@ -49,7 +49,7 @@ cap = {cap}
 {covariance}
 [private]
 returns = {file}
-{twin}bounds = {bounds}
+{label}{twin}bounds = {bounds}
 adjacency = {{ kind = \"one-entry\", alpha = {alpha} }}
 
 [query]
@@ -61,6 +61,7 @@ release = \"weights\"
         aversion = blank("what a unit of variance costs, such as 4.0"),
         cap = blank("the largest weight of an asset, such as 0.6; 1.0 for no cap"),
         file = data.file(),
+        label = starter::LABEL,
         twin = starter::TWIN,
         bounds =
             blank("[low, high], public bounds of every return, as shares, such as [-0.2, 0.3]"),

@@ -106,9 +106,14 @@ pub(super) fn document(
     for note in &notes {
         text += &format!("note: {note}\n");
     }
+    let fields = Fields::default().with("private", about.is_private());
+    let fields = match about {
+        About::Private => fields,
+        About::Nominal => fields.with("at", "nominal"),
+        About::Twin => fields.with("at", "twin"),
+    };
     Ok(Document {
-        fields: Fields::default()
-            .with("private", about.is_private())
+        fields: fields
             .with("scored_on", records.name.as_str())
             .with("majority", majority)
             .with("non_private_accuracy", non_private)

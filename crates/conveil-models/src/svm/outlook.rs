@@ -24,6 +24,9 @@ const OF_MANY: f64 = 1.5;
 /// Digits of a λ that somebody would write.
 const DIGITS: usize = 2;
 
+/// What is counted.
+pub(super) const MEASURE: &str = "the share of records on the wrong side";
+
 /// The outlook of a plan on these records.
 pub(super) fn of(
     spec_name: &str,
@@ -70,7 +73,7 @@ pub(super) fn of(
         }
     }
     Ok(Outlook {
-        measure: "the share of records on the wrong side".into(),
+        measure: MEASURE.into(),
         chosen,
         without_noise: None,
         others,

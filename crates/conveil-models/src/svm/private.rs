@@ -16,7 +16,7 @@ use super::{Accuracy, Score, Svm, noise_ratio};
 use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::model::{Compared, Curated, Datasets, Outlook};
+use crate::model::{AnswerMeasure, Compared, Curated, Datasets, Outlook};
 use crate::words::{advice_without_certificate, choosing, written};
 
 /// The training records as one dataset.
@@ -152,6 +152,19 @@ impl Datasets for Training<'_> {
         }))
     }
 
+    /// The objective is a regularised loss, and each λ has another.
+    fn measure(&self) -> Option<Result<AnswerMeasure<'_>, Failure>> {
+        Some(self.test().map(|test| AnswerMeasure {
+            name: outlook::MEASURE,
+            of: Box::new(move |plan, decided| {
+                let records = test.as_ref().unwrap_or(&self.records);
+                let (svm, weights) = (&self.of.svm, &decided.answer);
+                let (_, under) = scored(svm, plan, weights, records, DRAWS, SEED)?;
+                Ok(1.0 - under.mean / 100.0)
+            }),
+        }))
+    }
+
     fn outlook(&self, case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
         Some(self.test().and_then(|test| {
             let records = test.as_ref().unwrap_or(&self.records);
@@ -272,10 +285,19 @@ pub(super) fn accuracies(
     draws: usize,
     seed: u64,
 ) -> Result<(Score, Accuracy), Failure> {
-    let scored = |weights: &[f64], features: &[Vec<f64>], labels: &[bool]| {
-        svm.score(weights, features, labels)
-            .map_err(|e| Failure::engine(&records.name, e))
-    };
+    let scored = scored(svm, plan, weights, records, draws, seed);
+    scored.map_err(|e| Failure::engine(&records.name, e))
+}
+
+/// The same in the engine's terms.
+fn scored(
+    svm: &Svm,
+    plan: &Plan<'_>,
+    weights: &[f64],
+    records: &Labelled,
+    draws: usize,
+    seed: u64,
+) -> conveil::Result<(Score, Accuracy)> {
     let places = spread(records.labels.len(), SCORED);
     let features: Vec<Vec<f64>> = places
         .clone()
@@ -292,10 +314,10 @@ pub(super) fn accuracies(
         let noisy: Vec<f64> = (weights.iter().enumerate())
             .map(|(i, w)| w + noise(i).sum::<f64>())
             .collect();
-        found.push(scored(&noisy, &features, &labels)?.accuracy);
+        found.push(svm.score(&noisy, &features, &labels)?.accuracy);
     }
     // Both on the same records, so that they can be compared.
-    let before = scored(weights, &features, &labels)?;
+    let before = svm.score(weights, &features, &labels)?;
     Ok((before, Accuracy::over(&found)))
 }
 

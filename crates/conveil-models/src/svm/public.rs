@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use conveil::ask::Query;
+use conveil::ask::{Privacy, Query};
 use conveil::plan::{Choice, Plan};
 use conveil::program::{DataMap, Place};
 use conveil_text::{Located, ReadError};
@@ -10,7 +10,7 @@ use conveil_text::{Located, ReadError};
 use super::defaults::{self, LAMBDA_OF_VERSION_1};
 use super::private::Training;
 use super::stated::SvmSpec;
-use super::{Classes, Svm};
+use super::{Classes, Svm, SvmBuilder};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Candidates, Datasets, Model};
@@ -26,6 +26,8 @@ pub(super) struct SvmModel {
     candidates: Option<Candidates>,
     /// The classifiers of the grid.
     grid: Vec<Arc<Svm>>,
+    /// The classifier before the rule has chosen its λ, where it does.
+    by_rule: Option<SvmBuilder>,
 }
 
 impl SvmModel {
@@ -65,13 +67,17 @@ impl SvmModel {
                 clip: tune.value.clip,
             });
         }
+        let mut by_rule = None;
         let svm = match grid.first() {
             Some(smallest) => smallest.clone(),
             None => {
                 let svm = match (stated.lambda, spec.version) {
                     (Some(lambda), _) => svm.lambda(lambda),
                     (None, Version::One) => svm.lambda(LAMBDA_OF_VERSION_1),
-                    (None, Version::Two) => svm.lambda_by_rule(&spec.privacy.mechanism),
+                    (None, Version::Two) => {
+                        by_rule = Some(svm.clone());
+                        svm.lambda_by_rule(&spec.privacy.mechanism)
+                    }
                 };
                 Arc::new(svm.build().map_err(engine)?)
             }
@@ -82,6 +88,7 @@ impl SvmModel {
             svm,
             candidates,
             grid,
+            by_rule,
         })
     }
 
@@ -129,6 +136,11 @@ impl Model for SvmModel {
 
     fn candidates(&self) -> Option<&Candidates> {
         self.candidates.as_ref()
+    }
+
+    fn map_under(&self, privacy: &Privacy) -> Option<conveil::Result<Arc<dyn DataMap>>> {
+        let built = self.by_rule.clone()?.lambda_by_rule(privacy).build();
+        Some(built.map(|svm| Arc::new(svm) as Arc<dyn DataMap>))
     }
 
     fn strategy(&self, _spec: &Spec) -> Option<Choice> {

@@ -1,4 +1,4 @@
-//! Loss against ε, α or η, as a table. It explores private data.
+//! Loss and error bars against ε, α or η, as a table. It explores private data.
 
 use super::About;
 use super::comparison::in_percent;
@@ -7,7 +7,7 @@ use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
 use crate::plan::{Decided, Plan, within};
-use crate::program::{DataMap, Program};
+use crate::program::{DataMap, Program, Setting};
 use crate::solve::{self, Batch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -51,6 +51,15 @@ pub struct FrontierRow {
     pub loss: Option<f64>,
     /// 100·loss/|optimum|.
     pub loss_percent: Option<f64>,
+    /// Half of the 95% error bar of every released number; none where they have different ones, or where the noise is not on
+    /// the released numbers themselves.
+    pub error_bar: Option<f64>,
+    /// How far off the noisy answer is, by the model's own measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
+    /// What a rule chose for this value, where the model follows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
 }
 
 /// The table. Private.
@@ -64,8 +73,11 @@ pub struct Frontier {
     pub about: About,
     /// What varies.
     pub axis: Axis,
-    /// The optimum without noise.
+    /// The optimum without noise; where the model follows the value, that of the ask itself.
     pub optimum: f64,
+    /// What `error` of a row is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
     /// One row per value.
     pub rows: Vec<FrontierRow>,
 }
@@ -110,11 +122,58 @@ fn expected_objective(
     }
 }
 
+/// What a model adds to a frontier.
+#[derive(Clone, Copy, Default)]
+pub struct Following<'f> {
+    /// The map at a value of the axis, where a rule makes the map follow it. Its rows have no objective: each would be of
+    /// another program.
+    pub map: Option<&'f (dyn Fn(f64) -> Result<Arc<dyn DataMap>> + Sync)>,
+    /// A measure of the model's own for noisy answers.
+    pub measure: Option<AnswerMeasure<'f>>,
+}
+
+/// How far off noisy answers are.
+#[derive(Clone, Copy)]
+pub struct AnswerMeasure<'m> {
+    /// In words: `the share of records on the wrong side`.
+    pub name: &'m str,
+    /// For a plan and what it decided.
+    pub of: &'m (dyn Fn(&Plan<'_>, &Decided) -> Result<f64> + Sync),
+}
+
+/// The error bar that all released numbers have in common.
+fn common_error_bar(plan: &Plan<'_>) -> Option<f64> {
+    match plan.ask().strategy {
+        Strategy::Program | Strategy::Output => {}
+        Strategy::Projected | Strategy::LinearTerm => return None,
+    }
+    let widths = &plan.guarantee().uncertainty().half_widths;
+    let first = *widths.first()?;
+    let is_same = |width: &f64| (width - first).abs() <= ROUNDING * first;
+    widths.iter().all(is_same).then_some(first)
+}
+
+/// Equal error bars may differ by this share.
+const ROUNDING: f64 = 1e-9;
+
 /// Optima of one program that processors of different kinds compute are this close, as a share.
 const SAME: f64 = 1e-6;
 
 /// Solves the ask at each value, in parallel.
 pub fn frontier(
+    map: &dyn DataMap,
+    ask: &Ask,
+    theta: &[f64],
+    axis: Axis,
+    values: &[f64],
+    batch: &Batch<'_>,
+) -> Result<Frontier> {
+    frontier_following(&Following::default(), map, ask, theta, axis, values, batch)
+}
+
+/// The same for a model that follows the value or has a measure of its own.
+pub fn frontier_following(
+    following: &Following<'_>,
     map: &dyn DataMap,
     ask: &Ask,
     theta: &[f64],
@@ -166,7 +225,16 @@ pub fn frontier(
             objective: None,
             loss: None,
             loss_percent: None,
+            error_bar: None,
+            error: None,
+            settings: Vec::new(),
         };
+        let own = match following.map {
+            // What no ask allows is refused with the ask.
+            Some(map_at) if meaningful(value) => Some(map_at(value)?),
+            _ => None,
+        };
+        let map = own.as_deref().unwrap_or(map);
         let plan = match Plan::new(map, vary(value)?) {
             Ok(plan) => plan,
             Err(Error::NotAttainable(why)) => {
@@ -186,12 +254,22 @@ pub fn frontier(
             Err(other) => return Err(other),
         };
         row.scale = Some(plan.law().scale());
+        row.error_bar = common_error_bar(&plan);
+        if own.is_some() {
+            row.settings = plan.guarantee().settings().to_vec();
+        }
         match plan.released().at(theta) {
             Ok(decided) => {
                 let decided = match plan.released().plain() {
                     Some(_) => plan.released().in_users_variables(decided, theta)?,
                     None => decided,
                 };
+                if let Some(measure) = following.measure {
+                    row.error = Some((measure.of)(&plan, &decided)?);
+                }
+                if own.is_some() {
+                    return Ok(row);
+                }
                 if let Some(expected) = expected_objective(&plan, &decided, &program)? {
                     let loss = expected + objective_constant - optimum;
                     row.objective = Some(expected + objective_constant);
@@ -210,6 +288,7 @@ pub fn frontier(
         about: About::Private,
         axis,
         optimum,
+        measure: following.measure.map(|measure| measure.name.into()),
         rows: rows.into_iter().collect::<Result<Vec<_>>>()?,
     })
 }
@@ -232,6 +311,7 @@ impl Frontier {
             let apart = (part.optimum - whole.optimum).abs();
             if part.axis != whole.axis
                 || part.about != whole.about
+                || part.measure != whole.measure
                 || apart > SAME * whole.optimum.abs()
             {
                 return Err(Error::input(
@@ -244,32 +324,70 @@ impl Frontier {
     }
 }
 
+/// A column of the table that not every frontier has: its title, and its cells.
+type Column = (String, Vec<Option<f64>>);
+
+impl Frontier {
+    /// Columns that some row has something in.
+    fn further_columns(&self) -> Vec<Column> {
+        let column = |title: &str, cell: &dyn Fn(&FrontierRow) -> Option<f64>| {
+            let cells: Vec<Option<f64>> = self.rows.iter().map(cell).collect();
+            (title.to_string(), cells)
+        };
+        let mut columns = vec![column("± (95%)", &|row| row.error_bar)];
+        let first = self.rows.iter().find(|row| !row.settings.is_empty());
+        for (place, setting) in first.iter().flat_map(|row| row.settings.iter().enumerate()) {
+            columns.push(column(&setting.name, &|row| {
+                row.settings.get(place).map(|setting| setting.value)
+            }));
+        }
+        columns.push(column("error", &|row| row.error));
+        columns.retain(|(_, cells)| cells.iter().any(Option::is_some));
+        columns
+    }
+
+    /// Whether the model follows the value.
+    fn is_following(&self) -> bool {
+        self.rows.iter().any(|row| !row.settings.is_empty())
+    }
+}
+
 impl fmt::Display for Frontier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "FRONTIER: {}", self.about.exploring())?;
         let optimum = crate::digits::decimals(self.optimum, 0.0);
-        writeln!(f, "optimum without noise {optimum}")?;
-        writeln!(
-            f,
-            "  {:>12} {:>14} {:>16} {:>14} {:>10}  status",
-            self.axis.symbol(),
-            "noise scale",
-            "objective",
-            "loss",
-            "loss %"
-        )?;
-        let show = |v: Option<f64>| v.map_or("–".into(), |v| crate::digits::decimals(v, 0.0));
-        for row in &self.rows {
-            writeln!(
+        match self.is_following() {
+            false => writeln!(f, "optimum without noise {optimum}")?,
+            true => writeln!(
                 f,
-                "  {:>12} {:>14} {:>16} {:>14} {:>10}  {}",
-                short(row.value, 9),
-                show(row.scale),
-                show(row.objective),
-                show(row.loss),
-                row.loss_percent.map_or("–".into(), |v| format!("{v:.3}")),
-                row.status
-            )?;
+                "optimum without noise {optimum} as asked; a rule makes another program at each value, so that no loss is given"
+            )?,
+        }
+        if let Some(measure) = &self.measure {
+            writeln!(f, "error: {measure}, under the noise")?;
+        }
+        let further = self.further_columns();
+        write!(f, "  {:>12} {:>14}", self.axis.symbol(), "noise scale")?;
+        for (title, _) in &further {
+            write!(f, " {title:>14}")?;
+        }
+        let loses = !self.is_following();
+        if loses {
+            write!(f, " {:>16} {:>14} {:>10}", "objective", "loss", "loss %")?;
+        }
+        writeln!(f, "  status")?;
+        let show = |v: Option<f64>| v.map_or("–".into(), |v| crate::digits::decimals(v, 0.0));
+        for (index, row) in self.rows.iter().enumerate() {
+            write!(f, "  {:>12} {:>14}", short(row.value, 9), show(row.scale))?;
+            for (_, cells) in &further {
+                write!(f, " {:>14}", show(cells.get(index).copied().flatten()))?;
+            }
+            if loses {
+                let percent = row.loss_percent.map_or("–".into(), |v| format!("{v:.3}"));
+                let (objective, loss) = (show(row.objective), show(row.loss));
+                write!(f, " {objective:>16} {loss:>14} {percent:>10}")?;
+            }
+            writeln!(f, "  {}", row.status)?;
         }
         Ok(())
     }

@@ -22,7 +22,9 @@ pub use curate::Curated;
 pub use empirical::Empirical;
 pub use explain::{Explanation, Threshold, explain};
 pub use fit::{Fit, fit};
-pub use frontier::{Axis, Frontier, FrontierRow, frontier};
+pub use frontier::{
+    AnswerMeasure, Axis, Following, Frontier, FrontierRow, frontier, frontier_following,
+};
 pub use movement::{Movement, Moves, movement};
 pub use report::CuratorReport;
 pub use strategies::{Measure, compare, compare_by};

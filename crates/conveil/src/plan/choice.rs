@@ -5,6 +5,7 @@ use super::Projection;
 use super::linear_term::LinearTerm;
 use crate::ask::value::beyond_a_cost;
 use crate::ask::{Ask, Query, Strategy};
+use crate::error::{Error, Result};
 use crate::program::DataMap;
 
 /// A strategy and why it was chosen, in public words.
@@ -25,37 +26,43 @@ impl Choice {
         }
     }
 
-    /// The rule, for an ask whose strategy is open. `carry_out`: somebody carries out the decision behind the answer.
-    pub fn by_rule(map: &dyn DataMap, ask: &Ask, carry_out: bool) -> Self {
+    /// The rule, for an ask whose strategy is open. `carry_out`: somebody carries out the decision behind the answer. It may
+    /// solve the public program once, which the flag of the ask's settings stops: then there is no choice.
+    pub fn by_rule(map: &dyn DataMap, ask: &Ask, carry_out: bool) -> Result<Self> {
         if !carry_out && ask.query == Query::Value && matches!(beyond_a_cost(map), Ok(Some(_))) {
-            return Choice::new(
+            return Ok(Choice::new(
                 Strategy::Output,
                 "what is released is the optimal value, which is no sum of decisions",
-            );
+            ));
         }
         let parts = map.private_parts();
         if parts.a || parts.b {
-            return Choice::new(
+            return Ok(Choice::new(
                 Strategy::Program,
                 "the constraints are private, and only a decision that leaves room for the noise keeps them",
-            );
+            ));
         }
         if carry_out {
-            return Choice::new(
+            return Ok(Choice::new(
                 Strategy::Program,
                 "the decision is to be carried out, so that it must move with the noise",
-            );
+            ));
         }
-        if LinearTerm::new(map, ask).is_ok() {
-            return Choice::new(
-                Strategy::LinearTerm,
-                "only linear costs are private, beside a public quadratic cost and public constraints",
-            );
+        match LinearTerm::new(map, ask) {
+            Ok(_) => {
+                return Ok(Choice::new(
+                    Strategy::LinearTerm,
+                    "only linear costs are private, beside a public quadratic cost and public constraints",
+                ));
+            }
+            // Not a reason for another strategy.
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(_) => {}
         }
         let projects = (ask.query)
             .resolve(map, Strategy::Projected)
             .is_ok_and(|query| Projection::new(map, &query, &ask.settings).is_ok());
-        match projects {
+        Ok(match projects {
             true => Choice::new(
                 Strategy::Projected,
                 "the constraints are public, so that the noisy answer can be moved back onto them",
@@ -64,6 +71,6 @@ impl Choice {
                 Strategy::Output,
                 "the constraints are public, and no decision is to be carried out",
             ),
-        }
+        })
     }
 }

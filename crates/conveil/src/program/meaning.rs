@@ -2,7 +2,7 @@
 //! All of it is public: it is asked of the model, which has seen no data.
 
 use crate::digits::short;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Meaning {
 }
 
 /// A setting that a rule chose from public numbers alone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// Its key in a spec: `lambda`.
     pub name: String,
