@@ -229,3 +229,65 @@ fn without_a_price_auto_offers_what_needs_none_or_refuses_with_the_key() {
     }
     point(priced(9.0)).unwrap();
 }
+
+/// A price is per unit of the data under an envelope, and per unit of the row under a saddle: at 1 000 per unit of d the envelope's 50 gives
+/// the data up, and its small sensitivity must not win by that.
+#[test]
+fn prices_in_different_units_are_weighed_and_not_compared() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let d = m.parameter_within("d", 1.0, 5.0);
+    m.nominal(d, 3.0);
+    m.minimize(2.0 * x.at(0));
+    m.between("range", 0.0, x.at(0), 9000.0);
+    m.at_most("need", 1000.0 * d, x.at(0));
+    let map = m.build_map().unwrap();
+    let plan = Plan::new(
+        &map,
+        ask(Query::Cost, Strategy::Output, Request::auto(priced(50.0))),
+    )
+    .unwrap();
+    let chosen = plan
+        .guarantee()
+        .basis()
+        .considered()
+        .iter()
+        .find(|c| c.chosen);
+    assert_ne!(chosen.unwrap().by, "envelope", "{}", plan.guarantee());
+    let answer = plan.released().at(&[3.0]).unwrap().answer[0];
+    assert!((answer - 6000.0).abs() < 1.0, "{answer}");
+}
+
+/// Stated for points, a width and curvature do not keep the value's own certificate from being tried.
+#[test]
+fn a_certificate_of_the_value_competes_although_a_width_is_stated() {
+    let map = recipe();
+    let weighted = Query::Weighted(vec![("x[0]".into(), 2.0), ("x[1]".into(), 3.0)]);
+    let stated = Terms {
+        width: Some(0.001),
+        curvature: Some(0.01),
+        ..priced(5.0)
+    };
+    let plan = Plan::new(
+        &map,
+        ask(weighted.clone(), Strategy::Output, Request::auto(stated)),
+    )
+    .unwrap();
+    let named = Plan::new(
+        &map,
+        ask(weighted, Strategy::Output, Request::saddle(priced(5.0))),
+    )
+    .unwrap();
+    assert!(
+        plan.guarantee().sensitivity() <= named.guarantee().sensitivity() * (1.0 + 1e-9),
+        "{}",
+        plan.guarantee()
+    );
+    assert!(
+        plan.guarantee()
+            .basis()
+            .considered()
+            .iter()
+            .any(|c| c.without_width && c.chosen)
+    );
+}

@@ -451,3 +451,33 @@ fn the_report_compares_with_the_optimum_of_the_users_own_program() {
         );
     }
 }
+
+/// A limit on CVaR is a row over the rewritten costs, which hold the data: 14 times the claimed movement was seen before it was refused.
+#[test]
+fn a_limit_on_cvar_is_refused() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let d = m.parameter_within("d", 11.0, 30.0);
+    m.minimize(-2.0 * x.at(0));
+    m.between("range", 0.0, x.at(0), 40.0);
+    m.at_most("limit", x.at(0), d);
+    let map = m.build_map().unwrap();
+    let stated = Terms {
+        curvature: Some(0.1),
+        offset: Offset::Each(-2.0),
+        ..terms(100.0)
+    };
+    for request in [Request::moreau(stated.clone()), Request::auto(stated)] {
+        let ask = Ask::new(Query::Identity)
+            .adjacency(Adjacency::one_entry(1.0))
+            .privacy(Privacy::laplace(10.0))
+            .sensitivity(request)
+            .risk(Risk::expectation().with_cvar_at_most(Cvar::exact(0.5), -3.0))
+            .feasibility(Feasibility::eta(0.05));
+        match Plan::new(&map, ask) {
+            Err(refused) => assert!(refused.to_string().contains("limit on CVaR"), "{refused}"),
+            // `auto` may find a certificate that does not look at costs.
+            Ok(plan) => assert!(plan.guarantee().basis().statement().starts_with("range")),
+        }
+    }
+}

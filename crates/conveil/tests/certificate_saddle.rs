@@ -12,6 +12,7 @@ use conveil::chance::{Choice, Feasibility};
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
 use conveil::program::{Affine, AffineMap, Builder, ParameterHandle};
+use conveil::risk::{Cvar, Risk};
 use conveil::solve::{Settings, solve_checked};
 
 fn priced(price: f64) -> Terms {
@@ -759,4 +760,93 @@ fn a_private_matrix_is_refused_where_its_rows_have_a_method_of_their_own() {
         refused.contains("must hold for the same noise"),
         "{refused}"
     );
+}
+
+/// A limit on CVaR is a row over the costs that are solved with, prices among them: the multiplier of a row could then exceed its price, and
+/// the point moved 9 times as far as claimed.
+#[test]
+fn a_limit_on_cvar_is_refused_with_a_width_and_without() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 2);
+    let a = m.parameter_within("a", 0.9, 1.1);
+    m.minimize(x.dot(&[-1.0, -1.0]));
+    m.between("range 0", 0.0, x.at(0), 10.0);
+    m.between("range 1", 0.0, x.at(1), 10.0);
+    m.at_most("row", a * x.at(0) + x.at(1), 1.0);
+    let map = m.build_map().unwrap();
+    let limit = || Risk::expectation().with_cvar_at_most(Cvar::exact(0.5), -16.0);
+    for (query, terms) in [
+        (
+            Query::Variables(vec!["x".into()]),
+            smooth(1.0, 1.0, Some(0.01)),
+        ),
+        (Query::Cost, priced(1.0)),
+    ] {
+        let ask = Ask::new(query)
+            .sensitivity(Request::saddle(terms))
+            .privacy(Privacy::gaussian(10.0, 0.01))
+            .adjacency(Adjacency::one_entry(0.001))
+            .risk(limit())
+            .feasibility(Feasibility::eta(0.05).method(Choice::MASS_BOX));
+        let refused = Plan::new(&map, ask).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains("limit on CVaR"), "{refused}");
+    }
+}
+
+/// CVaR in the objective shifts a value by a constant, and prices stand on slacks that carry no noise. Private limits go with any method.
+#[test]
+fn values_under_cvar_and_limits_under_any_method_never_move_more() {
+    let program = |in_the_matrix: bool| {
+        let mut m = Builder::new();
+        let x = m.variable("x", 2);
+        let a = m.parameter_within("a", 0.5, 1.5);
+        m.minimize(x.dot(&[2.0, 3.0]));
+        m.between("range 0", 0.0, x.at(0), 9.0);
+        m.between("range 1", 0.0, x.at(1), 9.0);
+        match in_the_matrix {
+            true => m.at_most("need", 3.0, a * x.at(0) + x.at(1)),
+            false => m.at_most("need", 2.0 * a, x.at(0) + x.at(1)),
+        };
+        m.build_map().unwrap()
+    };
+    let ask = |query: Query, terms: Terms, choice: Choice| {
+        Ask::new(query)
+            .sensitivity(Request::saddle(terms))
+            .privacy(Privacy::gaussian(20.0, 0.01))
+            .adjacency(Adjacency::one_entry(0.1))
+            .feasibility(Feasibility::eta(0.1).method(choice))
+    };
+    let map = program(true);
+    let risk = Risk::cvar(Cvar::exact(0.1));
+    let value = ask(Query::Cost, priced(4.0), Choice::MASS_BOX).risk(risk);
+    let tight = holds("CVaR", &Plan::new(&map, value).unwrap(), &map, 6, 3);
+    assert!(tight > 0.01, "{tight}");
+    let map = program(false);
+    for choice in [
+        Choice::MASS_BOX,
+        Choice::ROW_BY_ROW,
+        Choice::BALL,
+        Choice::SCENARIO,
+    ] {
+        let value = ask(Query::Cost, priced(4.0), choice);
+        holds(
+            "limits, value",
+            &Plan::new(&map, value).unwrap(),
+            &map,
+            6,
+            3,
+        );
+        let point = ask(
+            Query::Variables(vec!["x".into()]),
+            smooth(4.0, 0.1, Some(1.0)),
+            choice,
+        );
+        holds(
+            "limits, point",
+            &Plan::new(&map, point).unwrap(),
+            &map,
+            6,
+            3,
+        );
+    }
 }

@@ -5,7 +5,7 @@ use super::metric::{CurvedBound, Metric};
 use crate::ask::{Adjacency, Ask, Norm, ResolvedQuery, Terms};
 use crate::chance::Design;
 use crate::digits::short;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::noise::Sampler;
 use crate::program::{AffineMap, DataMap, Parameter};
 use crate::proof::{Curvature, Limits, Measure};
@@ -273,6 +273,16 @@ fn synthetic_data(map: &dyn DataMap) -> Vec<f64> {
     };
     let parameters = map.parameters().iter();
     parameters.map(|p| draw(p, sampler.uniform())).collect()
+}
+
+/// A limit on CVaR is a row over the costs of the program that is solved. Under a certificate that adds costs of its own these hold
+/// its prices, or the data themselves: the feasible set would not be public, and multipliers not bounded by prices.
+pub(super) fn limited(what: &str) -> Error {
+    Error::refused(
+        what,
+        "a limit on CVaR stands over the costs of the program that is solved, among which are those of the certificate",
+        "CVaR in the objective, in the place of a limit; or the expected cost",
+    )
 }
 
 /// "and the solver's tolerance adds …", or nothing.

@@ -167,8 +167,10 @@ impl<'a> Elastic<'a> {
         let mut sizes = vec![0.0; program.rows()];
         for (i, j, a) in program.a().entries() {
             let a = a.abs() + wider.get(&(i, j)).copied().unwrap_or(0.0);
-            if self.of_row[i].is_some() && a > 0.0 {
-                sizes[i] += a * self.intervals.size(j);
+            // A variable that is fixed at 0 adds nothing, whatever its coefficient.
+            let size = self.intervals.size(j);
+            if self.of_row[i].is_some() && a > 0.0 && size > 0.0 {
+                sizes[i] += a * size;
             }
         }
         let each = limits.iter().zip(&sizes);
@@ -469,7 +471,7 @@ fn price(units: &mut [Unit], program: &Program, site: &Site<'_>) -> Result<()> {
                     unit.name
                 ),
                 format!(
-                    "price = 1000.0 for all such rows, or prices = {{ \"{}\" = 1000.0 }} beside the certificate",
+                    "price = 1000.0 for all such rows, or prices = {{ \"{}\" = 1000.0 }} beside the certificate; with a width each is tightened by width times price",
                     unit.name
                 ),
             );

@@ -5,7 +5,9 @@
 //! public, and the data stand in a linear cost alone: ‖θ − u‖²/(2ν) = ‖u‖²/(2ν) − θ'u/ν + a constant, with u = θ̃, or u = θ − w
 //! under a cap. So it is a strongly convex program with private linear costs (M8c).
 
-use super::certificate::{Certificate, Kind, Need, Rewrite, Site, Takes, Tolerance, solver_text};
+use super::certificate::{
+    Certificate, Kind, Need, Rewrite, Site, Takes, Tolerance, limited, solver_text,
+};
 use super::corrected::{Corrected, nominal_or_middle, right_hand_sides};
 use super::deviation::{Deviation, Toll};
 use super::metric::CurvedBound;
@@ -101,6 +103,9 @@ impl Moreau {
                     "the Moreau envelope's {what} must be positive and finite, found {number}"
                 )));
             }
+        }
+        if site.ask.risk.has_limit() {
+            return Err(limited(WHAT));
         }
         let affine = right_hand_sides(site, WHAT)?;
         if site.curvature().is_none_or(|c| site.metric(&c).is_none()) {

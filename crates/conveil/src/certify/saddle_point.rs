@@ -4,7 +4,7 @@
 //! and the solution with its multipliers is the saddle point of a function that is strongly convex in x and strongly concave in y,
 //! over public sets.
 
-use super::certificate::{Certificate, Rewrite, Site, Tolerance, solver_text};
+use super::certificate::{Certificate, Rewrite, Site, Tolerance, limited, solver_text};
 use super::deviation::Deviation;
 use super::elastic::{Built, Elastic, WHAT, known, positive, refuse};
 use super::floor::floor;
@@ -73,7 +73,10 @@ impl SaddlePoint {
         }
         let parts = affine.private_parts();
         let risk = &site.ask.risk;
-        if parts.q && (risk.weighs_cvar() || risk.has_limit()) {
+        if risk.has_limit() {
+            return Err(limited(WHAT));
+        }
+        if parts.q && risk.weighs_cvar() {
             return refuse(
                 "CVaR ties the private costs to the noise",
                 "the expected cost",

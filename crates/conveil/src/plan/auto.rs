@@ -6,7 +6,7 @@ use crate::ask::{Ask, Request, Terms};
 use crate::certify::{self, Candidate};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::DataMap;
+use crate::program::{DataMap, Place};
 use crate::solve::{self, Batch};
 use serde::Serialize;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ use std::sync::Arc;
 pub struct Considered {
     /// Its word in a spec.
     pub by: &'static str,
+    /// Without the width and the curvature that are stated, for those that can do without.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub without_width: bool,
     /// What it proves, where it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<f64>,
@@ -34,6 +37,7 @@ pub struct Considered {
 struct Applies<'m> {
     /// Its place among those that were considered.
     at: usize,
+    word: &'static str,
     plan: Plan<'m>,
     /// The numbers that change the answer; none where nothing does.
     terms: Option<Terms>,
@@ -50,45 +54,51 @@ pub(super) fn choose<'m>(
     let mut applying: Vec<Applies<'m>> = Vec::new();
     let mut advice: Vec<String> = Vec::new();
     for Candidate { word, terms } in certify::candidates(stated) {
-        let found = match terms {
-            Err(key) => Err(Error::refused(
+        let variants = match terms {
+            Err(key) => vec![Err(Error::refused(
                 word,
                 format!("it needs `{key}`, which is not stated"),
                 format!("`{key}`, a public number, for `{word}`"),
-            )),
-            Ok(variants) => first_that_applies(original, ask, word, variants, batch)?,
+            ))],
+            Ok(variants) => planned(original, ask, word, variants, batch)?,
         };
-        let (sensitivity, why_not) = match found {
-            Ok((plan, terms)) => {
-                let sensitivity = plan.guarantee().sensitivity();
-                let deviates = plan.released().plain().is_some();
-                applying.push(Applies {
-                    at: considered.len(),
-                    plan,
-                    terms: deviates.then_some(terms),
-                });
-                (Some(sensitivity), None)
-            }
-            Err(Error::Refused { why, instead, .. }) => {
-                advice.push(instead);
-                (None, Some(why))
-            }
-            Err(other) => (None, Some(other.to_string())),
-        };
-        considered.push(Considered {
-            by: word,
-            sensitivity,
-            noise_and_correction: None,
-            why_not,
-            chosen: false,
-        });
+        for (place, found) in variants.into_iter().enumerate() {
+            let (sensitivity, why_not) = match found {
+                Ok((plan, terms)) => {
+                    let sensitivity = plan.guarantee().sensitivity();
+                    let deviates = plan.released().plain().is_some();
+                    applying.push(Applies {
+                        at: considered.len(),
+                        word,
+                        plan,
+                        terms: deviates.then_some(terms),
+                    });
+                    (Some(sensitivity), None)
+                }
+                // One refusal of a kind is enough.
+                Err(_) if place > 0 => continue,
+                Err(Error::Refused { why, instead, .. }) => {
+                    advice.push(instead);
+                    (None, Some(why))
+                }
+                Err(other) => (None, Some(other.to_string())),
+            };
+            considered.push(Considered {
+                by: word,
+                without_width: place > 0,
+                sensitivity,
+                noise_and_correction: None,
+                why_not,
+                chosen: false,
+            });
+        }
     }
     if applying.is_empty() {
         return Err(none_applies(&considered, &advice));
     }
     let count = applying.len();
     // At the same stated numbers the smallest sensitivity; what is left differs in them.
-    let mut applying = smallest_of_each(applying);
+    let mut applying = smallest_of_each(applying, unit_limits(&**original));
     let same_terms = applying.len() == 1;
     let scores: Option<Vec<f64>> = match same_terms {
         true => None,
@@ -115,7 +125,8 @@ pub(super) fn choose<'m>(
             "of {count} certificates it has the smallest sensitivity; public data to weigh corrections on are missing"
         ),
         (_, Some(scores)) => format!(
-            "of {count} certificates its noise plus correction at public nominal data is the smallest, {}",
+            "of {} that differ in their numbers its noise plus correction at public nominal data is the smallest, {}",
+            scores.len(),
             short(scores[best], 4)
         ),
     };
@@ -128,40 +139,48 @@ pub(super) fn choose<'m>(
 
 type Found<'m> = Result<(Plan<'m>, Terms)>;
 
-/// The first variant that a plan can be made with; the refusal of the first where none can.
-fn first_that_applies<'m>(
+/// A plan for each variant, or why there is none.
+fn planned<'m>(
     original: &Arc<dyn DataMap + 'm>,
     ask: &Ask,
     word: &'static str,
     variants: Vec<Terms>,
     batch: &Batch<'_>,
-) -> Result<Found<'m>> {
-    let mut refused = None;
+) -> Result<Vec<Found<'m>>> {
+    let mut found = Vec::new();
     for terms in variants {
         let request = Request::Certificate {
             word,
             terms: terms.clone(),
         };
         let named = ask.clone().sensitivity(request);
-        match Plan::build(original.clone(), named, false, batch) {
-            Ok(plan) => return Ok(Ok((plan, terms))),
+        found.push(match Plan::build(original.clone(), named, false, batch) {
+            Ok(plan) => Ok((plan, terms)),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => {
-                refused.get_or_insert(error);
-            }
-        }
+            Err(error) => Err(error),
+        });
     }
-    Ok(Err(refused.unwrap_or_else(|| {
-        Error::input("no variant of the certificate was tried")
-    })))
+    Ok(found)
 }
 
-/// Of those with the same terms the one with the smallest sensitivity.
-fn smallest_of_each(applying: Vec<Applies<'_>>) -> Vec<Applies<'_>> {
+/// Whether every private number is the limit of rows itself: then a price per unit of the data is one per unit of a row.
+fn unit_limits(original: &dyn DataMap) -> bool {
+    original.affine().is_some_and(|affine| {
+        let mut places = affine.parameters().iter().flat_map(|p| p.locations());
+        places.all(|at| matches!(at.place, Place::B(_)) && at.coef.abs() == 1.0)
+    })
+}
+
+/// Of those with the same terms the one with the smallest sensitivity. A price is per unit of the data in one certificate and per unit
+/// of a row in another: `comparable` says that these are the same.
+fn smallest_of_each(applying: Vec<Applies<'_>>, comparable: bool) -> Vec<Applies<'_>> {
     let mut kept: Vec<Applies<'_>> = Vec::new();
     for applies in applying {
         let sensitivity = |a: &Applies<'_>| a.plan.guarantee().sensitivity();
-        match kept.iter_mut().find(|other| other.terms == applies.terms) {
+        let same = |a: &Applies<'_>, b: &Applies<'_>| {
+            a.terms == b.terms && (comparable || a.terms.is_none() || a.word == b.word)
+        };
+        match kept.iter_mut().find(|other| same(other, &applies)) {
             Some(other) if sensitivity(&applies) < sensitivity(other) => *other = applies,
             Some(_) => {}
             None => kept.push(applies),
