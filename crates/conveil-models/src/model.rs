@@ -343,8 +343,11 @@ pub struct AnswerMeasure<'m> {
     /// In words: `the share of records on the wrong side`.
     pub name: &'static str,
     /// For a plan and what it decided on the dataset.
-    pub of: Box<dyn Fn(&Plan<'_>, &Decided) -> conveil::Result<f64> + Sync + 'm>,
+    pub of: Box<ErrorOf<'m>>,
 }
+
+/// The error of a plan's noisy answer, from what it decided.
+pub type ErrorOf<'m> = dyn Fn(&Plan<'_>, &Decided) -> conveil::Result<f64> + Sync + 'm;
 
 /// What a comparison is made of.
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ use super::{Svm, noise_length};
 use crate::document::{Document, Fields};
 use crate::failure::Failure;
 use crate::model::Compared;
+use crate::words::significant_to;
 
 /// One strategy's row; accuracies in percent.
 struct Row {
@@ -135,7 +136,8 @@ fn notes(rows: &[Row], proven: bool, about: About) -> Vec<String> {
     {
         notes.push(format!(
             "plain noise on weights trained with λ = {} serves better than program perturbation at λ = {}: where only the weights are needed, the simpler method wins here (strategy = \"output\" in [feasibility])",
-            best.lambda, rows[0].lambda
+            significant_to(best.lambda, 3),
+            significant_to(rows[0].lambda, 3)
         ));
     }
     if !proven {
