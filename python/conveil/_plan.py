@@ -258,7 +258,7 @@ class Plan(Verbs):
         return explanation.warned(warnings)
 
     def frontier(self, over="epsilon", values=None, at=None, *, executor=None, keep=None, allow_private=False):
-        """The loss against ``over``: "epsilon", "alpha" or "eta".
+        """The loss against ``over``: "epsilon", "alpha", "eta", or a number of the certificate: "width", "curvature", "price".
 
         ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
         private folder for finished cells, from which a broken run goes on. The private values reach the executor only with

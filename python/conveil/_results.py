@@ -243,7 +243,7 @@ class Explanation(Document):
 
 
 class Frontier(Table):
-    """The loss against ε, α or η, and the error bar of the released numbers. Private, unless it is about public data.
+    """The loss against ε, α, η or a number of the certificate, and the error bar of the released numbers. Private, unless it is about public data.
 
     A classifier has an `error` beside it, the share of records on the wrong side; where its λ follows ε by a rule, that is all
     there is, as each λ has a loss of its own.
@@ -282,7 +282,7 @@ class Frontier(Table):
         """The loss in percent, or the error of a classifier, as a figure: SVG, shown by itself in a notebook."""
         key, name = self._shown()
         rows = [r for r in self.data["rows"] if r.get(key) is not None]
-        axis = {"epsilon": "ε", "alpha": "α", "eta": "η"}[self.data["axis"]]
+        axis = {"epsilon": "ε", "alpha": "α", "eta": "η"}.get(self.data["axis"], self.data["axis"])
         line = Line([r["value"] for r in rows], [r[key] for r in rows])
         title = f"{name.partition(' ')[0]} against {axis}" + (" (private: for the curator)" if self.private else "")
         return figure(title, axis, name, [line])

@@ -37,3 +37,36 @@ impl Terms {
         }
     }
 }
+
+/// One of the numbers that a sweep may vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// `price`.
+    Price,
+    /// `width`.
+    Width,
+    /// `curvature`.
+    Curvature,
+}
+
+impl Term {
+    /// All of them.
+    pub const ALL: [Term; 3] = [Term::Width, Term::Curvature, Term::Price];
+
+    /// Its key in a spec.
+    pub fn word(self) -> &'static str {
+        match self {
+            Term::Price => "price",
+            Term::Width => "width",
+            Term::Curvature => "curvature",
+        }
+    }
+
+    pub(crate) fn place(self, terms: &mut Terms) -> &mut Option<f64> {
+        match self {
+            Term::Price => &mut terms.price,
+            Term::Width => &mut terms.width,
+            Term::Curvature => &mut terms.curvature,
+        }
+    }
+}

@@ -20,6 +20,7 @@ mod metric;
 mod reach;
 mod saddle_point;
 mod saddle_value;
+mod term;
 
 // Without a certificate: what the user states, and what sampled pairs show.
 mod calibrate;

@@ -30,7 +30,7 @@ fn precision(asked: &Tolerance, tolerance: f64) -> Precision {
 }
 
 /// Datasets that are none: what public solves run on. The certificate's, and the ends of the bounds.
-fn public_data(certificate: &dyn Certificate, map: &dyn DataMap) -> Vec<Vec<f64>> {
+pub(super) fn public_data(certificate: &dyn Certificate, map: &dyn DataMap) -> Vec<Vec<f64>> {
     let mut datasets = vec![certificate.public_data(map)];
     let ends: Option<Vec<(f64, f64)>> = map.parameters().iter().map(|p| p.bounds()).collect();
     if let Some(ends) = ends {

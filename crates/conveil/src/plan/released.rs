@@ -247,6 +247,21 @@ impl<'m> ReleasedMap<'m> {
         self.deviating.as_ref().map(|map| &*map.plain)
     }
 
+    /// The user's own program, without added curvature, where a program with corrections stands in its place.
+    pub(crate) fn users(&self) -> Option<&(dyn DataMap + 'm)> {
+        self.deviating.as_ref().map(|map| &*map.users)
+    }
+
+    /// Whether the certificate's terms add a quadratic cost to it.
+    pub(crate) fn adds_curvature(&self) -> bool {
+        let adds = |map: &Deviating<'_>| {
+            let curved = map.plain.map.template().p().entries();
+            let users = map.users.template().p();
+            curved.into_iter().any(|(i, j, p)| p != users.get(i, j))
+        };
+        self.deviating.as_ref().is_some_and(adds)
+    }
+
     /// The correction of the data that is no part of the answer, where there is one.
     pub(crate) fn beside_the_answer(&self) -> Option<&Deviation> {
         let deviation = &self.deviating.as_ref()?.deviation;
