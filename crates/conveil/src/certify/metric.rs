@@ -385,7 +385,9 @@ mod tests {
             // The rule for orthogonal moves, taken where they are not, is false.
             orthogonal_rule_fails += usize::from(largest > squares * (1.0 + 1e-9));
         }
-        println!("tightest {tightest:.3}; Σ‖gᵢ‖² alone claims too little {orthogonal_rule_fails} times");
+        println!(
+            "tightest {tightest:.3}; Σ‖gᵢ‖² alone claims too little {orthogonal_rule_fails} times"
+        );
         assert!(orthogonal_rule_fails > 100 && tightest > 0.9);
     }
 }

@@ -134,7 +134,10 @@ pub(super) fn optimum_of(program: &Program, settings: &Settings) -> Result<Optio
 impl Costs {
     /// Lines for people; numbers below `rounding` are zero.
     pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, rounding: f64) -> fmt::Result {
-        let shown = |value: f64| decimals(value, rounding);
+        let shown = |value: f64| match value.abs() <= rounding {
+            true => decimals(0.0, 0.0),
+            false => decimals(value, 0.0),
+        };
         match self.optimum {
             Some(optimum) => writeln!(
                 f,

@@ -36,7 +36,11 @@ const NONE: f64 = 1e-6;
 pub(super) fn levers(map: &dyn DataMap, ask: &Ask) -> Result<Vec<Lever>> {
     let stated = ask.stated()?;
     let takes = stated.sensitivity.certificate().map(|kind| kind.takes());
-    let takes = takes.filter(|t| [t.width, t.curvature, t.price].iter().any(|n| *n != Need::None));
+    let takes = takes.filter(|t| {
+        [t.width, t.curvature, t.price]
+            .iter()
+            .any(|n| *n != Need::None)
+    });
     let (Some(_), Some(now)) = (takes, under_terms(map, ask)?) else {
         return Ok(Vec::new());
     };
@@ -47,7 +51,11 @@ pub(super) fn levers(map: &dyn DataMap, ask: &Ask) -> Result<Vec<Lever>> {
     if let Some(alpha) = stated.adjacency.alpha() {
         let instead = alpha / 2.0;
         if let Some(then) = tried(map, ask.clone().with_alpha(instead))? {
-            levers.push(lever("α", alpha, instead, &now, &then));
+            levers.push(Lever {
+                correction: None,
+                cost: None,
+                ..lever("α", alpha, instead, &now, &then)
+            });
         }
     }
     // Laplace noise is inverse to ε, Gaussian noise nearly: this one is found by the law itself.

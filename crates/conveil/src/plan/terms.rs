@@ -8,6 +8,9 @@ use crate::program::DataMap;
 use crate::solve;
 use std::sync::Arc;
 
+/// A difference of two optima below this share is that of their solves.
+const ROUNDING: f64 = 1e-6;
+
 /// A certificate on public data, before any noise.
 pub(crate) struct UnderTerms {
     /// What the noise is proportional to: its bound on T⁻¹ times the answer without the solver's part, times the size of T.
@@ -60,7 +63,10 @@ pub(crate) fn under_terms(map: &dyn DataMap, ask: &Ask) -> Result<Option<UnderTe
                     true => solution.objective - skeleton.curved.at(theta)?.objective(x),
                     false => 0.0,
                 };
-                Some(objective + users.objective(x) - own.objective)
+                let cost = objective + users.objective(x) - own.objective;
+                // The difference of two solves.
+                let is_rounding = cost.abs() <= ROUNDING * own.objective.abs();
+                Some(if is_rounding { 0.0 } else { cost })
             }
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => None,
