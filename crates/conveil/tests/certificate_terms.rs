@@ -1,11 +1,12 @@
 //! What a certificate's public numbers cost and bring: costs by cause, what makes the noise smaller, sweeps; and programs whose
 //! auxiliary variables are bounded by their cones or by stated limits.
 
-use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy, Term, Terms};
+use conveil::ask::{Adjacency, Around, Ask, Privacy, Query, Request, Strategy, Term, Terms};
 use conveil::chance::Feasibility;
 use conveil::curator::{Axis, Costs, explain, frontier};
 use conveil::plan::Plan;
 use conveil::program::{Affine, AffineMap, Builder, Cone, DataMap};
+use conveil::risk::{Cvar, Risk};
 use conveil::solve::{Batch, Settings, solve_checked};
 
 /// Two plants serve two loads; the second plant is dear.
@@ -113,6 +114,59 @@ fn curvature_is_paid_for_by_itself_and_corrections_by_themselves() {
         (cheap.corrections.unwrap() + 6.0 * 11.0).abs() < 1e-3,
         "{cheap:?}"
     );
+}
+
+/// Curvature around the optimum at public data costs nothing there, moves as little, and is no part of the reported cost.
+#[test]
+fn curvature_around_a_public_point_costs_nothing_there_and_keeps_the_bound() {
+    let map = plants();
+    let around = |around: Around| {
+        Request::moreau(Terms {
+            width: Some(1.0),
+            curvature: Some(4.0),
+            around,
+            ..Terms::default()
+        })
+    };
+    let nominal = [10.0, 10.0];
+    let (at_zero, _) = costs(&map, ask(around(Around::Zero)), &nominal);
+    let (at_nominal, _) = costs(&map, ask(around(Around::Nominal)), &nominal);
+    assert!(at_zero.curvature.unwrap() > 100.0, "{at_zero:?}");
+    assert!(at_nominal.curvature.unwrap().abs() < 1e-4, "{at_nominal:?}");
+    assert!(at_nominal.corrections.unwrap().abs() < 1e-4);
+    let plan = Plan::new(&map, ask(around(Around::Nominal))).unwrap();
+    let other = Plan::new(&map, ask(around(Around::Zero))).unwrap();
+    let bounds = [&plan, &other].map(|plan| plan.guarantee().sensitivity());
+    assert!((bounds[0] / bounds[1] - 1.0).abs() < 0.05, "{bounds:?}");
+    let mut sampler = conveil::noise::Sampler::new(3, 0);
+    let mut last: Option<(f64, f64)> = None;
+    for _ in 0..60 {
+        let theta = [5.0 + 15.0 * sampler.uniform(), 12.0];
+        let curated = plan.curate(&theta).unwrap();
+        let report = curated.report();
+        let x: Vec<f64> = report.mean.iter().map(|m| m.1).collect();
+        // The cost is linear: its expectation is that of the mean.
+        let cost = 10.0 * x[0] + 30.0 * x[1] + 200.0 * x[2];
+        assert!((report.objective - cost).abs() < 1e-5 * cost, "{report}");
+        let answer = report.answer[0].1;
+        if let Some((datum, before)) = last {
+            let moved = (answer - before).abs();
+            let steps = (theta[0] - datum).abs() / 0.2;
+            assert!(moved <= bounds[0] * steps.max(1.0), "{moved}");
+        }
+        last = Some((theta[0], answer));
+    }
+    // The linear part of such a cost must not be released as the user's own.
+    let cost = Ask::cost()
+        .adjacency(Adjacency::one_entry(0.2))
+        .privacy(Privacy::laplace(1.0))
+        .sensitivity(around(Around::Nominal))
+        .feasibility(Feasibility::eta(0.1));
+    let refusal = Plan::new(&map, cost).unwrap_err().to_string();
+    assert!(refusal.contains("changes the linear costs"), "{refusal}");
+    let tail = ask(around(Around::Nominal)).risk(Risk::cvar(Cvar::exact(0.1)));
+    let refusal = Plan::new(&map, tail).unwrap_err().to_string();
+    assert!(refusal.contains("changes the linear costs"), "{refusal}");
 }
 
 #[test]

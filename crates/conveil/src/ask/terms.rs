@@ -13,6 +13,18 @@ pub struct Terms {
     pub offset: Offset,
     /// κ: a quadratic cost ½κx² that is added on the released variables, and on those that have one.
     pub curvature: Option<f64>,
+    /// The point around which that cost is: it costs nothing there.
+    pub around: Around,
+}
+
+/// The point around which a quadratic cost is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Around {
+    /// ½κx².
+    #[default]
+    Zero,
+    /// ½κ(x − x₀)², x₀ the optimum without noise at the nominal data, or at the middle of their bounds: a public point.
+    Nominal,
 }
 
 /// The public prices at which no correction is made.

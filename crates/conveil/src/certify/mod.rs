@@ -32,6 +32,7 @@ pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
 pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
 pub use certificate::{Kind, Need, Takes};
+pub(crate) use corrected::nominal_or_middle;
 pub use declared::Declared;
 pub(crate) use deviation::{Deviation, Found, is_moved};
 pub(crate) use metric::shape_of_curvature;
