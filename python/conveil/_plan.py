@@ -222,6 +222,9 @@ class Plan(Verbs):
             expected = self._expected(self._rule(theta), model.clipped(theta), draws)
         outside = self._outside(theta)
         optimum, objective = data["optimum"] + outside, data["objective"] + outside
+        for level in ("optimum", "without_noise"):
+            if outside and (data.get("costs") or {}).get(level) is not None:
+                data["costs"][level] += outside
         numbers = [value for _, value in data["answer"]]
         items = model.query.items
         answer = items[0].shaped(numbers) if len(items) == 1 else {i.name: i.shaped(numbers) for i in items}

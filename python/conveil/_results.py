@@ -176,6 +176,16 @@ class Report(Document):
         """The same in percent of the optimum; None where that is zero."""
         return None if self.optimum == 0.0 else 100.0 * self.loss / abs(self.optimum)
 
+    @property
+    def costs(self):
+        """What the decision costs by cause, as a dict; None where no certificate adds terms and no data were clipped.
+
+        ``optimum`` is that of the problem without noise, for the data as they are. ``bounds`` (data outside their public
+        bounds), ``curvature`` (a quadratic cost that was added), ``corrections`` (data corrected at public prices) and ``noise``
+        are what the objective is worse by; below zero it is better. None where a problem on the way has no answer.
+        """
+        return self.data.get("costs")
+
     def value(self, variable):
         """The mean decision, in the shape of the variable."""
         return self.mean[variable]
@@ -233,7 +243,16 @@ class Explanation(Document):
     def _html(self):
         columns = [("what", ""), ("now", "now"), ("edge", "edge of what is feasible")]
         said = "feasible as asked" if self.data.get("feasible") else "not feasible as asked"
-        return [_html.line(said), _html.table(self.data.get("thresholds", []), columns)]
+        parts = [_html.line(said), _html.table(self.data.get("thresholds", []), columns)]
+        if self.levers:
+            tried = [("what", "for less noise"), ("now", "now"), ("instead", "instead"), ("noise", "noise, times")]
+            parts.append(_html.table(self.levers, tried))
+        return parts
+
+    @property
+    def levers(self):
+        """The public numbers that make the noise smaller, each with what another value does; empty without a certificate."""
+        return self.data.get("levers", [])
 
     def to_frame(self):
         """The thresholds as a pandas DataFrame."""

@@ -152,6 +152,9 @@ impl Metric {
     /// It is at least ‖My‖ for every such g and every y with ‖y − g/2‖ ≤ ‖g‖/2: ‖My‖ ≤ ½(‖Mg‖ + sup‖Mu‖·‖g‖₂), and each term is
     /// bounded over the box by itself (M8c). Test: `what_a_box_moves_is_bounded_at_every_corner`.
     pub(crate) fn firm_over_box(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        if let [g] = each {
+            return self.firm(norm, g);
+        }
         let size = ROUNDING * largest_over_box(each);
         0.5 * (ROUNDING * self.image_over_box(norm, each) + self.stretch(norm) * size)
     }

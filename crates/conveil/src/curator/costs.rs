@@ -155,6 +155,10 @@ impl Costs {
             ("corrections at public prices", self.corrections),
             ("noise", self.noise),
         ] {
+            // A cause that is not there costs exactly nothing.
+            if cost == Some(0.0) && what != "noise" {
+                continue;
+            }
             let cost = cost.map_or("not known".into(), shown);
             writeln!(f, "  {what:<28} {cost:>16}")?;
         }

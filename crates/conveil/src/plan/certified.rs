@@ -178,7 +178,7 @@ impl<'m> Skeleton<'m> {
             Some(name) => Error::refused(
                 what,
                 format!("the solver's error cannot be bounded: `{name}` has no public bounds"),
-                (self.original.meaning().unbounded).unwrap_or_else(|| "public bounds on that variable, as wide as you like; slack variables of a loss are bounded by their cost under row-by-row methods".into()),
+                (self.original.meaning().unbounded).unwrap_or_else(|| "public bounds on that variable, as wide as you like: a limit in the program, or `bounds = [low, high]` of the variable in a spec; slack variables of a loss are bounded by their cost under row-by-row methods".into()),
             ),
             None => Error::refused(
                 what,

@@ -8,7 +8,7 @@ use crate::program::DataMap;
 use crate::solve;
 use std::sync::Arc;
 
-/// A difference of two optima below this share is that of their solves.
+/// A difference of two optima or of two datasets below this share is that of their solves.
 const ROUNDING: f64 = 1e-6;
 
 /// A certificate on public data, before any noise.
@@ -51,6 +51,8 @@ pub(crate) fn under_terms(map: &dyn DataMap, ask: &Ask) -> Result<Option<UnderTe
             Err(_) => continue,
         };
         let size = deviation.size(theta, deviation.corrected(&solution.x));
+        let is_rounding = size <= ROUNDING * (1.0 + crate::program::norm(theta));
+        let size = if is_rounding { 0.0 } else { size };
         under.correction = Some(under.correction.map_or(size, |most| most.max(size)));
         if index > 0 {
             continue;
