@@ -19,8 +19,8 @@ pub struct Costs {
     pub bounds: Option<f64>,
     /// What the quadratic cost that the certificate adds makes the decision cost more; the added cost itself is not counted.
     pub curvature: Option<f64>,
-    /// What it costs that the data may be corrected at public prices: the price of a correction is counted where the answer
-    /// holds it.
+    /// What it costs that the data may be corrected at public prices, or that rows with private numbers have a margin and may be
+    /// exceeded: the price of that is counted where the answer holds it.
     pub corrections: Option<f64>,
     /// The objective with all of the certificate's terms and without noise.
     pub without_noise: Option<f64>,
@@ -90,6 +90,8 @@ pub(super) fn under_the_terms(
     let with_corrections = match released.beside_the_answer() {
         // What is beside the curved objective is the price that the answer holds.
         None => solution.objective - curved.objective(own) + users.objective(own),
+        // Rows with a margin: the decision is as it is.
+        Some(deviation) if deviation.relaxes() => users.objective(own),
         // A decision for the data themselves with the same answer is taken where there is one, as with noise.
         Some(_) => {
             let answer = released.query().answer(&decided.program, &solution.x);
@@ -133,7 +135,12 @@ pub(super) fn optimum_of(program: &Program, settings: &Settings) -> Result<Optio
 
 impl Costs {
     /// Lines for people; numbers below `rounding` are zero.
-    pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, rounding: f64) -> fmt::Result {
+    pub(super) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        rounding: f64,
+        relaxes: bool,
+    ) -> fmt::Result {
         let shown = |value: f64| match value.abs() <= rounding {
             true => decimals(0.0, 0.0),
             false => decimals(value, 0.0),
@@ -152,7 +159,13 @@ impl Costs {
         for (what, cost) in [
             ("public bounds of the data", self.bounds),
             ("added curvature", self.curvature),
-            ("corrections at public prices", self.corrections),
+            (
+                match relaxes {
+                    false => "corrections at public prices",
+                    true => "rows with private numbers",
+                },
+                self.corrections,
+            ),
             ("noise", self.noise),
         ] {
             // A cause that is not there costs exactly nothing.

@@ -136,7 +136,11 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             binding
         },
         thresholds: Vec::new(),
-        levers: levers::levers(map, ask)?,
+        levers: match &plan {
+            // Where one was chosen, it is the one in use.
+            Ok(plan) => levers::levers(map, &ask.clone().sensitivity(plan.sensitivity().clone()))?,
+            Err(_) => levers::levers(map, ask)?,
+        },
         has_elastic_losses,
     };
     let thresholds = &mut explanation.thresholds;

@@ -35,7 +35,8 @@ const NONE: f64 = 1e-6;
 /// What else there is to try; none where the sensitivity has no public numbers of its own.
 pub(super) fn levers(map: &dyn DataMap, ask: &Ask) -> Result<Vec<Lever>> {
     let stated = ask.stated()?;
-    let takes = stated.sensitivity.certificate().map(|kind| kind.takes());
+    let kind = stated.sensitivity.certificate();
+    let takes = (kind.filter(|kind| !kind.stands_for_others())).map(|kind| kind.takes());
     let takes = takes.filter(|t| {
         [t.width, t.curvature, t.price]
             .iter()
@@ -141,9 +142,9 @@ fn lever(
 /// What a number does, in a few words.
 fn meaning(what: &str) -> &'static str {
     match what {
-        "width" => "a larger width corrects the data further",
+        "width" => "a larger width lets the decision differ further from one for the data",
         "curvature" => "more curvature moves the decision away from its optimum",
-        "price" => "a lower price corrects the data more often",
+        "price" => "a lower price lets it differ more often",
         "α" => "a smaller α protects smaller changes only",
         "ε" => "a larger ε protects less",
         _ => "",

@@ -364,7 +364,8 @@ impl fmt::Display for CuratorReport {
             )?;
         }
         if let Some(costs) = &self.costs {
-            costs.write(f, rounding)?;
+            let relaxes = self.correction.as_ref().is_some_and(|c| c.relaxes);
+            costs.write(f, rounding, relaxes)?;
         }
         self.write_infeasible(f)?;
         self.write_deviation(f)?;

@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-6;
 pub(crate) struct UnderTerms {
     /// What the noise is proportional to: its bound on T⁻¹ times the answer without the solver's part, times the size of T.
     pub(crate) bound: f64,
-    /// The largest correction at the nominal data and at both ends of the public bounds.
+    /// The largest correction, or by how much rows are exceeded in all, at the nominal data and at both ends of the public bounds.
     pub(crate) correction: Option<f64>,
     /// What curvature and corrections cost at the nominal data, in the user's own objective.
     pub(crate) cost: Option<f64>,
@@ -45,12 +45,14 @@ pub(crate) fn under_terms(map: &dyn DataMap, ask: &Ask) -> Result<Option<UnderTe
     };
     let settings = &ask.settings;
     for (index, theta) in public_data(certificate, map).iter().enumerate() {
-        let solution = match solve::optimum(&rewrite.map.at(theta)?, settings) {
+        let program = rewrite.map.at(theta)?;
+        let solution = match solve::optimum(&program, settings) {
             Ok(solution) => solution,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => continue,
         };
-        let size = deviation.size(theta, deviation.corrected(&solution.x));
+        let found = deviation.found(&program, &solution.x, (theta, theta), map.parameters());
+        let size = found.distance;
         let is_rounding = size <= ROUNDING * (1.0 + crate::program::norm(theta));
         let size = if is_rounding { 0.0 } else { size };
         under.correction = Some(under.correction.map_or(size, |most| most.max(size)));
