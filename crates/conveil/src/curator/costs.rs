@@ -26,7 +26,13 @@ pub struct Costs {
     pub without_noise: Option<f64>,
     /// What the noise costs. None too where no decision carries it.
     pub noise: Option<f64>,
+    /// How far the certificate's terms move the answer before noise: the largest difference of a released number from that of the
+    /// optimum of the user's own program at the data as they count. 0 without such terms.
+    pub answer_moved: Option<f64>,
 }
+
+/// Answers that differ by less than this share are the same.
+const ROUNDING: f64 = 1e-6;
 
 /// The objectives between which the costs lie, in the engine's terms, with the constant of the objective.
 pub(super) struct Levels {
@@ -40,6 +46,19 @@ pub(super) struct Levels {
     pub(super) corrected: Option<f64>,
     /// With noise.
     pub(super) noisy: Option<f64>,
+    /// How far the terms move the answer.
+    pub(super) answer_moved: Option<f64>,
+}
+
+/// What the certificate's terms do without noise.
+pub(super) struct UnderTheTerms {
+    /// The user's own optimum at the data as they count.
+    pub(super) counted: Option<f64>,
+    /// The user's own objective with the added curvature alone.
+    pub(super) curved: Option<f64>,
+    /// With corrections too.
+    pub(super) corrected: Option<f64>,
+    pub(super) answer_moved: Option<f64>,
 }
 
 impl Levels {
@@ -52,6 +71,7 @@ impl Levels {
             corrections: step(self.curved, self.corrected),
             without_noise: self.corrected,
             noise: step(self.corrected, self.noisy),
+            answer_moved: self.answer_moved,
         }
     }
 }
@@ -65,44 +85,61 @@ pub(super) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// What the user's own objective is without noise: with the added curvature alone, and with corrections too. `counted`: the
-/// optimum of the user's own program.
+/// What the user's own objective is without noise, where a program with corrections stands in the place of the user's own.
 pub(super) fn under_the_terms(
     plan: &Plan<'_>,
     decided: &Decided,
     theta: &[f64],
-    counted: Option<f64>,
-) -> Result<(Option<f64>, Option<f64>)> {
+) -> Result<UnderTheTerms> {
     let released = plan.released();
-    let (Some(plain), Some(users)) = (released.plain(), released.users()) else {
-        return Ok((counted, counted));
-    };
     let settings = released.settings();
+    let own = found(solve::optimum(&plan.model().at(theta)?, settings))?;
+    let counted = own.as_ref().map(|own| own.objective);
+    let mut under = UnderTheTerms {
+        counted,
+        curved: counted,
+        corrected: counted,
+        answer_moved: Some(0.0),
+    };
+    let (Some(plain), Some(users)) = (released.plain(), released.users()) else {
+        return Ok(under);
+    };
     let (users, curved) = (users.at(theta)?, plain.map().at(theta)?);
-    let with_curvature = match released.adds_curvature() {
-        false => counted,
-        true => found(solve::optimum(&curved, settings))?.map(|s| users.objective(&s.x)),
-    };
+    if released.adds_curvature() {
+        let solution = found(solve::optimum(&curved, settings))?;
+        under.curved = solution.map(|solution| users.objective(&solution.x));
+    }
     let Some(solution) = found(solve::optimum(&decided.program, settings))? else {
-        return Ok((with_curvature, None));
+        (under.corrected, under.answer_moved) = (None, None);
+        return Ok(under);
     };
-    let own = &solution.x[..users.columns()];
-    let with_corrections = match released.beside_the_answer() {
+    let answer = released.query().answer(&decided.program, &solution.x);
+    under.answer_moved = own.map(|own| {
+        let before = plain.query().answer(&users, &own.x);
+        let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let moved = largest(&mut answer.iter().zip(&before).map(|(a, b)| (a - b).abs()));
+        // The difference of two solves.
+        match moved <= ROUNDING * largest(&mut before.iter().map(|b| b.abs())) {
+            true => 0.0,
+            false => moved,
+        }
+    });
+    let x = &solution.x[..users.columns()];
+    under.corrected = Some(match released.beside_the_answer() {
         // What is beside the curved objective is the price that the answer holds.
-        None => solution.objective - curved.objective(own) + users.objective(own),
+        None => solution.objective - curved.objective(x) + users.objective(x),
         // Rows with a margin: the decision is as it is.
-        Some(deviation) if deviation.relaxes() => users.objective(own),
+        Some(deviation) if deviation.relaxes() => users.objective(x),
         // A decision for the data themselves with the same answer is taken where there is one, as with noise.
         Some(_) => {
-            let answer = released.query().answer(&decided.program, &solution.x);
             let same = with_the_answer(&curved, plain, &answer);
             match found(solve::optimum(&same, settings))? {
                 Some(exact) => users.objective(&exact.x),
-                None => users.objective(own),
+                None => users.objective(x),
             }
         }
-    };
-    Ok((with_curvature, Some(with_corrections)))
+    });
+    Ok(under)
 }
 
 /// The program with Qx fixed.
@@ -174,6 +211,14 @@ impl Costs {
             }
             let cost = cost.map_or("not known".into(), shown);
             writeln!(f, "  {what:<28} {cost:>16}")?;
+        }
+        match self.answer_moved {
+            Some(moved) if moved > 0.0 => writeln!(
+                f,
+                "  without noise its terms move the answer by {}",
+                decimals(moved, 0.0)
+            )?,
+            _ => {}
         }
         Ok(())
     }

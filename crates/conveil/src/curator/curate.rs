@@ -156,13 +156,13 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
             curved: Some(optimum + objective_constant),
             corrected: Some(optimum + objective_constant),
             noisy: Some(users.objective + objective_constant),
+            answer_moved: Some(0.0),
         }),
         Some(_) => {
             let settings = released.settings();
             let with_constant = |level: f64| level + objective_constant;
-            let counted = optimum_of(&plan.model().at(theta)?, settings)?;
-            let (curved, corrected) = under_the_terms(plan, decided, theta, counted)?;
-            let counted = counted.map(with_constant);
+            let under = under_the_terms(plan, decided, theta)?;
+            let counted = under.counted.map(with_constant);
             Some(Levels {
                 own: match (clipped.is_empty(), &themselves) {
                     (true, _) => counted,
@@ -174,9 +174,10 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
                     },
                 },
                 counted,
-                curved: curved.map(with_constant),
-                corrected: corrected.map(with_constant),
+                curved: under.curved.map(with_constant),
+                corrected: under.corrected.map(with_constant),
                 noisy: Some(with_constant(users.objective)),
+                answer_moved: under.answer_moved,
             })
         }
     };
