@@ -61,7 +61,7 @@ def test_the_numbers_that_make_noise_smaller_are_named_and_swept():
 def test_numbers_that_a_sensitivity_has_not_are_refused():
     problem, _, _, d = dispatch()
     envelope = plan_of(problem, d)
-    with pytest.raises(conveil.Error, match="stated with a `width`"):
+    with pytest.raises(conveil.InputError, match="stated with a `width`"):
         envelope.frontier("width", [1.0], at="nominal")
     with pytest.raises(conveil.InputError, match='"price"; found'):
         envelope.frontier("lambda", at="nominal")

@@ -25,6 +25,28 @@ const ROUNDS: usize = 3;
 /// Rounds of cones and rows in turn, at most: each finds a finite end more.
 const CONE_ROUNDS: usize = 64;
 
+/// Attempts at variables that bound each other, and terms of the sum that shows that they do.
+const CIRCLES: usize = 200;
+
+/// Rows of towers are short.
+const LONGEST_CIRCLE: usize = 64;
+
+/// Weights above this are taken for a sum that does not end.
+const LARGEST_WEIGHT: f64 = 1e6;
+
+/// xᵢ ≤ constant + Σ mⱼxⱼ.
+#[derive(Clone)]
+struct Circle {
+    constant: f64,
+    others: Vec<(usize, f64)>,
+}
+
+impl Circle {
+    fn weight(&self) -> f64 {
+        self.others.iter().map(|other| other.1).sum()
+    }
+}
+
 impl Intervals {
     /// Nothing known.
     pub(crate) fn unbounded(columns: usize) -> Self {
@@ -104,7 +126,10 @@ impl Intervals {
                     }
                 }
             }
-            let found = self.tighten_by_cones(program, &by_rows);
+            let mut found = self.tighten_by_cones(program, &by_rows);
+            if found.is_empty() {
+                found = self.close_circles(&rows);
+            }
             if found.is_empty() {
                 break;
             }
@@ -120,6 +145,101 @@ impl Intervals {
                 self.tighten(terms, *b);
             }
         }
+    }
+
+    /// Upper ends of variables that bound each other in a circle, as in the towers of cones that a geometric mean is written
+    /// with: t ≤ (a + b)/2, b ≤ (x + t)/2. Rows xᵢ ≤ cᵢ + Σ mᵢⱼxⱼ with m ≥ 0 over the open variables say x ≤ c + Mx at every
+    /// feasible point. If some w > 0 has Mw < w, then x ≤ κw for every κ with κ(w − Mw) ≥ c: else take the entry where x/w is largest,
+    /// above κ; there x ≤ c + Mx ≤ κ(w − Mw) + (x/w)·Mw < x. Returns the variables that got an end.
+    fn close_circles(&mut self, rows: &[Row]) -> Vec<usize> {
+        let columns = self.high.len();
+        let mut is_open: Vec<bool> = self.high.iter().map(|high| high.is_infinite()).collect();
+        for _ in 0..CIRCLES {
+            // For each open variable the row in which the others weigh least.
+            let mut best: Vec<Option<Circle>> = vec![None; columns];
+            for (terms, b) in rows.iter().filter(|row| row.0.len() <= LONGEST_CIRCLE) {
+                for &(i, a) in terms.iter().filter(|t| is_open[t.0] && t.1 > 0.0) {
+                    let Some(circle) = self.circle(terms, *b, i, a, &is_open) else {
+                        continue;
+                    };
+                    if best[i]
+                        .as_ref()
+                        .is_none_or(|best| circle.weight() < best.weight())
+                    {
+                        best[i] = Some(circle);
+                    }
+                }
+            }
+            let open: Vec<usize> = (0..columns).filter(|&i| is_open[i]).collect();
+            if open.is_empty() {
+                return Vec::new();
+            }
+            let without: Vec<usize> = (open.iter().copied())
+                .filter(|&i| best[i].is_none())
+                .collect();
+            if !without.is_empty() {
+                without.iter().for_each(|&i| is_open[i] = false);
+                continue;
+            }
+            // w = 1 + M + M² + …, as far as it goes.
+            let times = |w: &[f64], i: usize| -> f64 {
+                let others = best[i].iter().flat_map(|circle| &circle.others);
+                others.map(|&(j, m)| m * w[j]).sum()
+            };
+            let mut w = vec![1.0; columns];
+            for _ in 0..CIRCLES {
+                let next: Vec<(usize, f64)> =
+                    open.iter().map(|&i| (i, 1.0 + times(&w, i))).collect();
+                next.into_iter().for_each(|(i, v)| w[i] = v);
+            }
+            // A clear margin: rounding is far below it.
+            let margin = |i: usize| w[i] - times(&w, i);
+            let loose: Vec<usize> = (open.iter().copied())
+                .filter(|&i| !(margin(i) > 0.5 && w[i] < LARGEST_WEIGHT))
+                .collect();
+            if !loose.is_empty() {
+                loose.iter().for_each(|&i| is_open[i] = false);
+                continue;
+            }
+            let needed = open.iter().map(|&i| {
+                let constant = best[i].as_ref().map_or(0.0, |circle| circle.constant);
+                constant.max(0.0) / margin(i)
+            });
+            let factor = needed.fold(0.0, f64::max) * (1.0 + 1e-9);
+            for &i in &open {
+                self.high[i] = (factor * w[i]).max(self.low[i]);
+            }
+            return open;
+        }
+        Vec::new()
+    }
+
+    /// xᵢ ≤ constant + Σ mⱼxⱼ, m ≥ 0 over open variables, if the row a'x ≤ b says so.
+    fn circle(
+        &self,
+        terms: &[(usize, f64)],
+        b: f64,
+        i: usize,
+        a: f64,
+        is_open: &[bool],
+    ) -> Option<Circle> {
+        let (mut rest, mut size, mut others) = (b, b.abs(), Vec::new());
+        for &(j, v) in terms.iter().filter(|t| t.0 != i && t.1 != 0.0) {
+            let least = self.least(j, v);
+            if least.is_finite() {
+                rest -= least;
+                size += least.abs();
+            } else if v < 0.0 && is_open[j] {
+                // Rounded up: coefficients are sums of a few terms.
+                others.push((j, -v / a * (1.0 + 1e-9)));
+            } else {
+                return None;
+            }
+        }
+        Some(Circle {
+            constant: (rest + 1e-12 * size) / a,
+            others,
+        })
     }
 
     /// What the cones that imply no linear rows say of their entries. Returns the variables of which an end became finite.
@@ -350,6 +470,33 @@ mod tests {
         m.between("a", 0.0, a.at(0), 3.0);
         m.semidefinite("det", 2, vec![d.at(0), d.at(0), a.at(0)]);
         bounded(m, &[2.0, 1.5], &[]);
+        // A geometric mean of three by squares: t² ≤ ab, a² ≤ xy, b² ≤ zt: t and b bound each other.
+        let mut m = Builder::new();
+        let (x, t) = (m.variable("x", 3), m.auxiliary("t", 3));
+        m.minimize(-1.0 * t.at(0));
+        for j in 0..3 {
+            m.between(&format!("x {j}"), 0.0, x.at(j), 4.0);
+        }
+        for (name, root, left, right) in [
+            ("t", t.at(0), t.at(1), t.at(2)),
+            ("a", t.at(1), x.at(0), x.at(1)),
+            ("b", t.at(2), x.at(2), t.at(0)),
+        ] {
+            let difference = left.clone() - right.clone();
+            m.norm_at_most(name, vec![difference, 2.0 * root], left + right);
+        }
+        bounded(m, &[4.0, 4.0, 4.0, 4.0, 4.0, 4.0], &[]);
+        // x ≤ y and y ≤ x bound nothing, nor does x ≤ y/2 with an open y.
+        let mut m = Builder::new();
+        let x = m.variable("x", 4);
+        m.minimize(x.sum());
+        for j in 0..4 {
+            m.at_most(&format!("sign {j}"), 0.0, x.at(j));
+        }
+        m.at_most("up", x.at(0), x.at(1));
+        m.at_most("back", x.at(1), x.at(0));
+        m.at_most("half", x.at(2), 0.5 * x.at(3));
+        bounded(m, &[7.0, 7.0, 3.0, 9.0], &[0, 1, 2, 3]);
         // [d d; d d] ⪰ 0 for every d ≥ 0: √2·√2 is not 2, and nothing may be made of the difference.
         let mut m = Builder::new();
         let d = m.variable("d", 1);
