@@ -77,12 +77,13 @@ def envelope(price):
     return Sensitivity("envelope", (("price", repr(_positive(price, "price"))),))
 
 
-def moreau(width, *, offset=None, cap=None, curvature=None):
+def moreau(width, *, offset=None, cap=None, curvature=None, around=None):
     """Proven for any variables of a curved problem with private right-hand sides, which may be corrected at a smooth price.
 
     ``width`` is by how much a private number may be corrected for each unit by which its price differs from ``offset``: the
     prices at the nominal data, unless one number for all is given. ``cap`` limits what a unit of correction costs beyond that;
-    ``curvature`` adds a small quadratic cost on what is released. Needs ``bounds`` on every private parameter.
+    ``curvature`` adds a small quadratic cost on what is released; with ``around="nominal"`` around the optimum at the nominal
+    data, where it costs nothing. Needs ``bounds`` on every private parameter.
     """
     settings = [("width", repr(_positive(width, "width")))]
     if offset is not None:
@@ -91,6 +92,10 @@ def moreau(width, *, offset=None, cap=None, curvature=None):
         settings.append(("price", repr(_positive(cap, "cap"))))
     if curvature is not None:
         settings.append(("curvature", repr(_positive(curvature, "curvature"))))
+    if around is not None:
+        if around not in ("zero", "nominal") or curvature is None:
+            raise InputError(f'around= is "zero" or "nominal", beside a curvature; found {around!r}')
+        settings.append(("around", _quoted(around)))
     return Sensitivity("moreau", tuple(settings))
 
 

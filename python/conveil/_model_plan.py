@@ -69,7 +69,7 @@ class ModelPlan(Verbs):
         return explanation.warned(warnings)
 
     def frontier(self, over="epsilon", values=None, row=None, *, at=None, executor=None, keep=None, allow_private=False):
-        """The loss against ``over``: "epsilon", "alpha" or "eta". Private, unless ``at`` names public data.
+        """The loss against ``over``: "epsilon", "alpha", "eta", "width", "curvature" or "price". Private, unless ``at`` names public data.
 
         ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
         private folder for finished cells, from which a broken run goes on. The private numbers reach the executor only with

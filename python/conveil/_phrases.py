@@ -126,7 +126,7 @@ _TABLE = [
     (r"objective: cost, the cost being what the program minimises\n", ""),
     (r"theta\.csv(?::\d+(?::\d+)?)?:?", "the private values"),
     (
-        r"public bounds on that variable, as wide as you like; slack variables of a loss are bounded by their cost under row-by-row methods",
+        r"public bounds on that variable, as wide as you like: a limit in the program, or `bounds = \[low, high\]` of the variable in a spec; slack variables of a loss are bounded by their cost under row-by-row methods",
         "public bounds on that variable, as wide as you like; for a variable that CVXPY introduces, bounds on what is in its expression, or another formulation of it",
     ),
     # The ledger's way to name neighbours.

@@ -222,6 +222,9 @@ class Plan(Verbs):
             expected = self._expected(self._rule(theta), model.clipped(theta), draws)
         outside = self._outside(theta)
         optimum, objective = data["optimum"] + outside, data["objective"] + outside
+        for level in ("optimum", "without_noise"):
+            if outside and (data.get("costs") or {}).get(level) is not None:
+                data["costs"][level] += outside
         numbers = [value for _, value in data["answer"]]
         items = model.query.items
         answer = items[0].shaped(numbers) if len(items) == 1 else {i.name: i.shaped(numbers) for i in items}
@@ -258,7 +261,7 @@ class Plan(Verbs):
         return explanation.warned(warnings)
 
     def frontier(self, over="epsilon", values=None, at=None, *, executor=None, keep=None, allow_private=False):
-        """The loss against ``over``: "epsilon", "alpha" or "eta".
+        """The loss against ``over``: "epsilon", "alpha", "eta", or a number of the certificate: "width", "curvature", "price".
 
         ``executor``, a `concurrent.futures.Executor`, computes a value in each cell, with the same result; ``keep`` is a
         private folder for finished cells, from which a broken run goes on. The private values reach the executor only with

@@ -176,6 +176,16 @@ class Report(Document):
         """The same in percent of the optimum; None where that is zero."""
         return None if self.optimum == 0.0 else 100.0 * self.loss / abs(self.optimum)
 
+    @property
+    def costs(self):
+        """What the decision costs by cause, as a dict; None where no certificate adds terms and no data were clipped.
+
+        ``optimum`` is that of the problem without noise, for the data as they are. ``bounds`` (data outside their public
+        bounds), ``curvature`` (a quadratic cost that was added), ``corrections`` (data corrected at public prices) and ``noise``
+        are what the objective is worse by; below zero it is better. None where a problem on the way has no answer.
+        """
+        return self.data.get("costs")
+
     def value(self, variable):
         """The mean decision, in the shape of the variable."""
         return self.mean[variable]
@@ -233,7 +243,16 @@ class Explanation(Document):
     def _html(self):
         columns = [("what", ""), ("now", "now"), ("edge", "edge of what is feasible")]
         said = "feasible as asked" if self.data.get("feasible") else "not feasible as asked"
-        return [_html.line(said), _html.table(self.data.get("thresholds", []), columns)]
+        parts = [_html.line(said), _html.table(self.data.get("thresholds", []), columns)]
+        if self.levers:
+            tried = [("what", "for less noise"), ("now", "now"), ("instead", "instead"), ("noise", "noise, times")]
+            parts.append(_html.table(self.levers, tried))
+        return parts
+
+    @property
+    def levers(self):
+        """The public numbers that make the noise smaller, each with what another value does; empty without a certificate."""
+        return self.data.get("levers", [])
 
     def to_frame(self):
         """The thresholds as a pandas DataFrame."""
@@ -243,7 +262,7 @@ class Explanation(Document):
 
 
 class Frontier(Table):
-    """The loss against ε, α or η, and the error bar of the released numbers. Private, unless it is about public data.
+    """The loss against ε, α, η or a number of the certificate, and the error bar of the released numbers. Private, unless it is about public data.
 
     A classifier has an `error` beside it, the share of records on the wrong side; where its λ follows ε by a rule, that is all
     there is, as each λ has a loss of its own.
@@ -282,7 +301,7 @@ class Frontier(Table):
         """The loss in percent, or the error of a classifier, as a figure: SVG, shown by itself in a notebook."""
         key, name = self._shown()
         rows = [r for r in self.data["rows"] if r.get(key) is not None]
-        axis = {"epsilon": "ε", "alpha": "α", "eta": "η"}[self.data["axis"]]
+        axis = {"epsilon": "ε", "alpha": "α", "eta": "η"}.get(self.data["axis"], self.data["axis"])
         line = Line([r["value"] for r in rows], [r[key] for r in rows])
         title = f"{name.partition(' ')[0]} against {axis}" + (" (private: for the curator)" if self.private else "")
         return figure(title, axis, name, [line])

@@ -17,7 +17,7 @@ from ._results import Audit, Check, Comparison, DryRun, Explanation, Frontier, G
 _EXPLAINS = re.compile(r"`plan\.explain\([^)]*\)` finds the smallest epsilon or eta, or the largest alpha, that fits")
 _INSTEAD = "a larger epsilon or eta, or a smaller alpha, may fit"
 
-AXES = ("epsilon", "alpha", "eta")
+AXES = ("epsilon", "alpha", "eta", "width", "curvature", "price")
 """What a frontier can be over."""
 
 
@@ -113,7 +113,8 @@ class Verbs:
 
     def _frontier(self, data, over, values, row, private=True, *, at=None, executor=None, keep=None):
         if over not in AXES:
-            raise InputError(f'a frontier is over "epsilon", "alpha" or "eta"; found {over!r}')
+            known = ", ".join(f'"{axis}"' for axis in AXES[:-1])
+            raise InputError(f'a frontier is over {known} or "{AXES[-1]}"; found {over!r}')
         values = None if values is None else [float(value) for value in values]
         heard = Watched(self._speaker, self.warnings)
         with self._speaker, heard:

@@ -70,7 +70,7 @@ pub(crate) enum Command {
     /// Explain what holds the program back, and how far epsilon, alpha and eta can go
     #[command(after_help = "Example:\n  conveil explain examples/specs/portfolio.toml")]
     Explain(Curating),
-    /// Tabulate the loss against epsilon, alpha or eta
+    /// Tabulate the loss against epsilon, alpha, eta, or a public number of the certificate: width, curvature, price
     #[command(
         after_help = "Example:\n  conveil frontier examples/specs/scalar-lp.toml --over epsilon --values 0.3,1,3"
     )]
@@ -290,6 +290,12 @@ pub(crate) enum Over {
     Alpha,
     /// The probability η of an infeasible decision
     Eta,
+    /// The width of a certificate: by how much data may be corrected
+    Width,
+    /// The quadratic cost that a certificate adds on what is released
+    Curvature,
+    /// The price of a certificate for one unit beside the data
+    Price,
 }
 
 impl Probe {
@@ -323,6 +329,9 @@ impl Over {
             Over::Epsilon => Axis::Epsilon,
             Over::Alpha => Axis::Alpha,
             Over::Eta => Axis::Eta,
+            Over::Width => Axis::Width,
+            Over::Curvature => Axis::Curvature,
+            Over::Price => Axis::Price,
         }
     }
 }

@@ -203,7 +203,7 @@ impl Bench {
         })
     }
 
-    /// The loss against `over`: "epsilon", "alpha" or "eta". Private.
+    /// The loss against `over`: "epsilon", "alpha", "eta", "width", "curvature" or "price". Private.
     #[pyo3(signature = (data, over, values=None, row=None, observer=None, *, at=None))]
     #[allow(
         clippy::too_many_arguments,
@@ -447,14 +447,7 @@ fn about(at: &str) -> Result<About, Failure> {
 
 /// What a frontier varies.
 pub(crate) fn axis(over: &str) -> Result<Axis, Failure> {
-    match over {
-        "epsilon" => Ok(Axis::Epsilon),
-        "alpha" => Ok(Axis::Alpha),
-        "eta" => Ok(Axis::Eta),
-        other => Err(Failure::input(format!(
-            "a frontier is over \"epsilon\", \"alpha\" or \"eta\", found {other:?}"
-        ))),
-    }
+    Axis::named(over).map_err(|error| Failure::input(error.to_string()))
 }
 
 pub(crate) fn probe(

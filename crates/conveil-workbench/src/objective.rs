@@ -58,6 +58,11 @@ impl Restating {
         if let Some(optimum) = &mut report.optimum_at_the_data {
             *optimum = self.objective.signed(*optimum);
         }
+        if let Some(costs) = &mut report.costs {
+            for level in [&mut costs.optimum, &mut costs.without_noise] {
+                *level = level.map(|level| self.objective.signed(level));
+            }
+        }
         if let Some(restated) = &self.answer {
             for (name, value) in &mut report.answer {
                 *name = restated.name().into();

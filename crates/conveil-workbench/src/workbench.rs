@@ -11,7 +11,7 @@ use conveil::plan::Plan;
 use conveil_models::document::Document;
 use conveil_models::files::Text;
 use conveil_models::model::{Compared, Curated, Datasets, Missing, Model, StandIn};
-use conveil_models::spec::{self, Spec, StrategyChoice};
+use conveil_models::spec::{self, Sensitivity, Spec, StrategyChoice};
 use serde::Serialize;
 
 use crate::ask::{ask_from_spec, choose_strategy};
@@ -513,6 +513,29 @@ impl Workbench {
         })
     }
 
+    /// The value of a certificate's number, which is what a frontier over it goes around.
+    fn stated_term(&self, over: Axis) -> Result<f64, Failure> {
+        let sensitivity = &self.inputs.spec.privacy.sensitivity;
+        let word = over.word();
+        let found = match (over.term(), &sensitivity.value) {
+            (Some(term), Sensitivity::By(request)) => {
+                // Refused where the certificate does not take it at all.
+                if let Err(error) = request.with_term(term, 1.0) {
+                    let message = error.to_string();
+                    return Err(sensitivity.error(&self.inputs.spec.name, message).into());
+                }
+                request.term(term)
+            }
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let message = format!("a frontier over {word} needs `{word}` in the sensitivity");
+            let error = sensitivity.error(&self.inputs.spec.name, message);
+            let help = format!("a certificate that is stated with a `{word}`; or name the values");
+            error.with_help(help).into()
+        })
+    }
+
     /// Values in steps of two, around that of the spec.
     fn values_around_the_spec(&self, over: Axis) -> Result<Vec<f64>, Failure> {
         let spec = &self.inputs.spec;
@@ -528,6 +551,7 @@ impl Workbench {
                         .with_help("one-entry, l1 and l2 have one")
                 })?
             }
+            Axis::Width | Axis::Curvature | Axis::Price => self.stated_term(over)?,
         };
         let end = match over {
             Axis::Eta => ETA_END,

@@ -209,8 +209,12 @@ impl Model for SavedModel {
 fn map(names: &Names, stated: &Conic, saved: &SavedProblem) -> Result<AffineMap, Failure> {
     let template = public_problem(names, stated, saved)?;
     let variables = variables(names, stated, saved)?;
-    let program = Program::from_saved(template, variables, constraints(names, stated, saved)?)
+    let mut program = Program::from_saved(template, variables, constraints(names, stated, saved)?)
         .map_err(|e| Failure::engine(&names.problem, e))?;
+    for (block, (low, high)) in &stated.bounds {
+        let bounded = program.within(block, *low, *high);
+        program = bounded.map_err(|e| Failure::engine(&names.spec, e))?;
+    }
     let parameters = stated.parameters.iter().map(|parameter| {
         let at = parameter.at.iter();
         let locations = at.map(|entry| Location::new(entry.value.place, entry.value.coef));

@@ -22,6 +22,8 @@ pub struct Conic {
     pub file: Located<String>,
     /// `[[problem.variable]]`: blocks in the order of the columns, each with the word for what it is.
     pub variables: Vec<Located<NewVariables>>,
+    /// `bounds` of those blocks: public bounds that the program is held to, by the name of the block.
+    pub bounds: Vec<(String, (f64, f64))>,
     /// `names` of those blocks: where each name stands.
     pub entries: HashMap<String, VariableRef>,
     /// `[[problem.constraint]]`: one block per cone of the file, in order; empty means that the blocks have no names and
@@ -77,14 +79,15 @@ impl Conic {
     /// Reads the keys of `[problem]` beside `model`.
     pub(super) fn read(table: &mut Table) -> Result<Self, ReadError> {
         let file = table.required("file", "file = \"problem.json\"")?.words()?;
-        let variables = match table.optional("variable") {
-            None => Vec::new(),
+        let (variables, bounds) = match table.optional("variable") {
+            None => (Vec::new(), Vec::new()),
             Some(item) => variables::read(item)?,
         };
         Ok(Conic {
             file,
             entries: variables::entries(&variables),
             variables,
+            bounds,
             constraints: match table.optional("constraint") {
                 None => Vec::new(),
                 Some(item) => read_constraints(item)?,

@@ -12,13 +12,13 @@ use crate::spec::VariableRef;
 /// What the word for a block of variables may be, and what each says.
 const STAGES: &str = "`decision` for a real quantity that somebody carries out, `here-and-now` for one that is decided before the noise, `witness` for a slack or another variable of which only the existence is claimed, `epigraph` for one that bounds a convex cost from above";
 
-/// The blocks in order. No two blocks or entries of the problem have one name.
-pub(super) fn read(item: Item) -> Result<Vec<Located<NewVariables>>, ReadError> {
+/// The blocks in order, and the public bounds of those that have some. No two blocks or entries of the problem have one name.
+pub(super) fn read(item: Item) -> Result<(Vec<Located<NewVariables>>, Bounds), ReadError> {
     let mut names = Names::default();
-    let mut blocks = Vec::new();
+    let (mut blocks, mut bounds) = (Vec::new(), Vec::new());
     let mut tables = item.tables("problem.variable")?.into_iter();
     while let Some(mut table) = tables.next() {
-        table.known(&["name", "size", "stage", "names"])?;
+        table.known(&["name", "size", "stage", "names", "bounds"])?;
         let name = table.required("name", "name = \"x\"")?;
         if table.peek("stage").is_none() {
             return Err(without_stage(&name, tables.as_slice()));
@@ -35,9 +35,33 @@ pub(super) fn read(item: Item) -> Result<Vec<Located<NewVariables>>, ReadError> 
         if let Some(list) = table.optional("names") {
             block.entries = read_entries(list, &block, &mut names)?;
         }
+        if let Some(pair) = table.optional("bounds") {
+            bounds.push((block.name.clone(), read_bounds(&pair)?));
+        }
         blocks.push(name.locate(block));
     }
-    Ok(blocks)
+    Ok((blocks, bounds))
+}
+
+/// Public bounds by block.
+pub(super) type Bounds = Vec<(String, (f64, f64))>;
+
+/// `bounds = [low, high]`.
+fn read_bounds(pair: &Item) -> Result<(f64, f64), ReadError> {
+    let items = pair.filled_array()?;
+    let [low, high] = items.as_slice() else {
+        let message = "`bounds` of a variable are two numbers";
+        return Err(pair.error(message).with_help("bounds = [0.0, 100.0]"));
+    };
+    let (low, high) = (low.number()?, high.number()?);
+    match low < high {
+        true => Ok((low, high)),
+        false => Err(pair
+            .error(format!(
+                "the lower bound comes first and is below the upper one, found {low} and {high}"
+            ))
+            .with_help("a variable that is fixed needs an equality in the problem")),
+    }
 }
 
 /// `names`: one for each entry of the block.

@@ -170,6 +170,7 @@ fn read_sensitivity(item: Item) -> Result<Sensitivity, ReadError> {
         "width",
         "offset",
         "curvature",
+        "around",
     ])?;
     let by = table.required("by", "by = \"declared\"")?;
     let mut words: Vec<(&str, Basis)> =

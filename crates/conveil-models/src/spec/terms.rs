@@ -1,6 +1,6 @@
 //! The public numbers of a certificate: keys of `sensitivity` beside `by`.
 
-use conveil::ask::{Offset, Terms};
+use conveil::ask::{Around, Offset, Terms};
 use conveil::certify::{Kind, Need};
 use conveil_text::ReadError;
 use conveil_text::tables::{Item, Table};
@@ -24,6 +24,15 @@ pub(super) fn read(table: &mut Table, kind: &dyn Kind) -> Result<Terms, ReadErro
             _ => match table.optional("offset") {
                 Some(item) => read_offset(&item)?,
                 None => Offset::default(),
+            },
+        },
+        around: match (takes.curvature, table.peek("curvature")) {
+            (Need::None, _) | (_, None) => Around::default(),
+            _ => match table.optional("around") {
+                Some(item) => {
+                    item.choice(&[("zero", Around::Zero), ("nominal", Around::Nominal)])?
+                }
+                None => Around::default(),
             },
         },
         curvature: positive(table, "curvature", takes.curvature, by, CURVATURE)?,

@@ -12,7 +12,7 @@ pub use crate::noise::SampleSize;
 pub use adjacency::Adjacency;
 pub use query::{Query, ResolvedQuery, may_be_queried};
 pub use strategy::Strategy;
-pub use terms::{Offset, Terms};
+pub use terms::{Around, Offset, Term, Terms};
 pub use universe::Universe;
 
 use crate::error::{Error, Result};

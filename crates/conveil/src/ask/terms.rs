@@ -13,6 +13,18 @@ pub struct Terms {
     pub offset: Offset,
     /// κ: a quadratic cost ½κx² that is added on the released variables, and on those that have one.
     pub curvature: Option<f64>,
+    /// The point around which that cost is: it costs nothing there.
+    pub around: Around,
+}
+
+/// The point around which a quadratic cost is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Around {
+    /// ½κx².
+    #[default]
+    Zero,
+    /// ½κ(x − x₀)², x₀ the optimum without noise at the nominal data, or at the middle of their bounds: a public point.
+    Nominal,
 }
 
 /// The public prices at which no correction is made.
@@ -34,6 +46,39 @@ impl Terms {
         Terms {
             price: Some(price),
             ..Terms::default()
+        }
+    }
+}
+
+/// One of the numbers that a sweep may vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// `price`.
+    Price,
+    /// `width`.
+    Width,
+    /// `curvature`.
+    Curvature,
+}
+
+impl Term {
+    /// All of them.
+    pub const ALL: [Term; 3] = [Term::Width, Term::Curvature, Term::Price];
+
+    /// Its key in a spec.
+    pub fn word(self) -> &'static str {
+        match self {
+            Term::Price => "price",
+            Term::Width => "width",
+            Term::Curvature => "curvature",
+        }
+    }
+
+    pub(crate) fn place(self, terms: &mut Terms) -> &mut Option<f64> {
+        match self {
+            Term::Price => &mut terms.price,
+            Term::Width => &mut terms.width,
+            Term::Curvature => &mut terms.curvature,
         }
     }
 }

@@ -103,12 +103,17 @@ fn candidate(kind: &dyn Kind, stated: &Terms) -> Candidate {
             false => Terms::default().offset,
         },
         curvature: stated.curvature.filter(|_| takes_it(takes.curvature)),
+        around: match takes_it(takes.curvature) {
+            true => stated.around,
+            false => Terms::default().around,
+        },
     };
     let mut terms = vec![full.clone()];
     if takes.width == Need::Optional && full.width.is_some() {
         terms.push(Terms {
             width: None,
             curvature: None,
+            around: Terms::default().around,
             ..full
         });
     }

@@ -49,7 +49,7 @@ pub(super) fn widths(affine: &AffineMap) -> Vec<f64> {
 }
 
 /// The nominal values, or the middle of the bounds.
-pub(super) fn nominal_or_middle(map: &dyn DataMap) -> Vec<f64> {
+pub(crate) fn nominal_or_middle(map: &dyn DataMap) -> Vec<f64> {
     let middle = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| 0.5 * (low + high));
     let parameters = map.parameters().iter();
     parameters

@@ -63,6 +63,22 @@ impl Metric {
         }
     }
 
+    /// The same over all g = Σ wᵢgᵢ with every |wᵢ| ≤ 1.
+    pub(crate) fn linear_over_box(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        ROUNDING * self.image_over_box(norm, each)
+    }
+
+    /// sup ‖Mg‖ over that box. In the ℓ₁ norm each row of M is bounded by itself.
+    fn image_over_box(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        let images: Vec<Vec<f64>> = (each.iter())
+            .map(|g| self.rows.iter().map(|row| dot(row, g)).collect())
+            .collect();
+        match norm {
+            Norm::L2 => largest_over_box(&images),
+            Norm::L1 => images.iter().map(|image| Norm::L1.of(image)).sum(),
+        }
+    }
+
     /// sup ‖Mu‖ over ‖u‖₂ ≤ 1, a little above for rounding.
     pub(crate) fn stretch(&self, norm: Norm) -> f64 {
         let stretch = match norm {
@@ -126,6 +142,21 @@ impl Metric {
                 0.5 * (image * ROUNDING + self.stretch(Norm::L1) * size)
             }
         }
+    }
+}
+
+impl Metric {
+    /// [`Metric::firm`] over all g = Σ wᵢgᵢ with every |wᵢ| ≤ 1.
+    ///
+    /// # Guarantee
+    /// It is at least ‖My‖ for every such g and every y with ‖y − g/2‖ ≤ ‖g‖/2: ‖My‖ ≤ ½(‖Mg‖ + sup‖Mu‖·‖g‖₂), and each term is
+    /// bounded over the box by itself (M8c). Test: `what_a_box_moves_is_bounded_at_every_corner`.
+    pub(crate) fn firm_over_box(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        if let [g] = each {
+            return self.firm(norm, g);
+        }
+        let size = ROUNDING * largest_over_box(each);
+        0.5 * (ROUNDING * self.image_over_box(norm, each) + self.stretch(norm) * size)
     }
 }
 
@@ -243,6 +274,27 @@ pub(super) fn largest_singular(rows: &[Vec<f64>]) -> f64 {
         .sqrt()
 }
 
+/// At least ‖Σ wᵢgᵢ‖₂ for all |wᵢ| ≤ 1: its square is Σ wᵢwⱼgᵢ'gⱼ ≤ Σ |gᵢ'gⱼ|. That is never more than the sum of the lengths,
+/// and the root of the sum of their squares where the gᵢ are orthogonal.
+pub(super) fn largest_over_box(each: &[Vec<f64>]) -> f64 {
+    // Most entries are 0 where each datum moves one cost.
+    let sparse: Vec<Vec<(usize, f64)>> = (each.iter())
+        .map(|g| {
+            let entries = g.iter().copied().enumerate();
+            entries.filter(|e| e.1 != 0.0).collect()
+        })
+        .collect();
+    let mut sum = 0.0;
+    for (i, g) in sparse.iter().enumerate() {
+        sum += g.iter().map(|e| e.1 * e.1).sum::<f64>();
+        for other in &each[i + 1..] {
+            let product: f64 = g.iter().map(|&(k, v)| v * other[k]).sum();
+            sum += 2.0 * product.abs();
+        }
+    }
+    sum.sqrt()
+}
+
 /// max ‖Σ ±rowᵢ‖₂ over signs.
 fn largest_over_signs(rows: &[Vec<f64>]) -> f64 {
     let r = rows.len();
@@ -257,4 +309,88 @@ fn largest_over_signs(rows: &[Vec<f64>]) -> f64 {
         largest = largest.max(crate::program::norm(&sum));
     }
     largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Sampler;
+
+    /// Vectors that are orthogonal, nearly parallel, opposite or anything, and rows of M.
+    fn drawn(sampler: &mut Sampler, case: usize) -> (Vec<Vec<f64>>, Metric) {
+        let (k, n, r) = (1 + case % 6, 6, 1 + case % 3);
+        let mut vector = || -> Vec<f64> { (0..n).map(|_| sampler.unit_normal()).collect() };
+        let common = vector();
+        let mut each: Vec<Vec<f64>> = (0..k).map(|_| vector()).collect();
+        for (i, g) in each.iter_mut().enumerate() {
+            match case % 4 {
+                0 => {
+                    let length = g[0];
+                    g.iter_mut().for_each(|v| *v = 0.0);
+                    g[i] = length;
+                }
+                1 => (g.iter_mut().zip(&common)).for_each(|(v, c)| *v = c + 1e-3 * *v),
+                2 if i % 2 == 1 => (g.iter_mut().zip(&common)).for_each(|(v, c)| *v = -c),
+                _ => {}
+            }
+        }
+        let rows: Vec<Vec<f64>> = (0..r).map(|_| vector()).collect();
+        let metric = Metric {
+            spectral: largest_singular(&rows),
+            absolute: largest_over_signs(&rows),
+            is_shaped: false,
+            rows,
+        };
+        (each, metric)
+    }
+
+    /// A convex function is largest at a corner of a box: all of them are tried, and with each the worst y of 200.
+    #[test]
+    fn what_a_box_moves_is_bounded_at_every_corner() {
+        let mut sampler = Sampler::new(0xB0C5, 0);
+        let (mut orthogonal_rule_fails, mut tightest) = (0, 0.0f64);
+        for case in 0..240 {
+            let (each, metric) = drawn(&mut sampler, case);
+            let k = each.len();
+            let sum: f64 = each.iter().map(|g| crate::program::norm(g)).sum();
+            let bound = largest_over_box(&each);
+            assert!(bound <= sum * (1.0 + 1e-12), "{case}: above the sum");
+            let squares = each.iter().map(|g| dot(g, g)).sum::<f64>().sqrt();
+            if case % 4 == 0 {
+                assert!((bound - squares).abs() <= 1e-12 * squares, "{case}");
+            }
+            let mut largest = 0.0f64;
+            for signs in 0..1usize << k {
+                let mut g = vec![0.0; 6];
+                for (i, gi) in each.iter().enumerate() {
+                    let sign = if signs >> i & 1 == 1 { -1.0 } else { 1.0 };
+                    g.iter_mut().zip(gi).for_each(|(s, v)| *s += sign * v);
+                }
+                let size = crate::program::norm(&g);
+                largest = largest.max(size);
+                for norm in [Norm::L1, Norm::L2] {
+                    let firm = metric.firm_over_box(norm, &each);
+                    let linear = metric.linear_over_box(norm, &each);
+                    assert!(metric.linear(norm, &g) <= linear * (1.0 + 1e-9), "{case}");
+                    for _ in 0..200 {
+                        let u: Vec<f64> = (0..6).map(|_| sampler.unit_normal()).collect();
+                        let scale = 0.5 * size / crate::program::norm(&u);
+                        let y: Vec<f64> = (g.iter().zip(&u))
+                            .map(|(g, u)| 0.5 * g + scale * u)
+                            .collect();
+                        let image: Vec<f64> = metric.rows.iter().map(|m| dot(m, &y)).collect();
+                        assert!(norm.of(&image) <= firm, "{case}: {norm:?}");
+                        tightest = tightest.max(norm.of(&image) / firm);
+                    }
+                }
+            }
+            assert!(largest <= bound * (1.0 + 1e-12), "{case}: {largest}");
+            // The rule for orthogonal moves, taken where they are not, is false.
+            orthogonal_rule_fails += usize::from(largest > squares * (1.0 + 1e-9));
+        }
+        println!(
+            "tightest {tightest:.3}; Σ‖gᵢ‖² alone claims too little {orthogonal_rule_fails} times"
+        );
+        assert!(orthogonal_rule_fails > 100 && tightest > 0.9);
+    }
 }

@@ -20,6 +20,7 @@ mod metric;
 mod reach;
 mod saddle_point;
 mod saddle_value;
+mod term;
 
 // Without a certificate: what the user states, and what sampled pairs show.
 mod calibrate;
@@ -31,6 +32,7 @@ pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
 pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
 pub use certificate::{Kind, Need, Takes};
+pub(crate) use corrected::nominal_or_middle;
 pub use declared::Declared;
 pub(crate) use deviation::{Deviation, Found, is_moved};
 pub(crate) use metric::shape_of_curvature;

@@ -12,7 +12,7 @@ use super::corrected::{Corrected, nominal_or_middle, right_hand_sides};
 use super::deviation::{Deviation, Toll};
 use super::metric::CurvedBound;
 use super::strong_convexity::{OF_A_DISTANCE, moved_by_costs};
-use crate::ask::{Norm, Offset, Request, ResolvedQuery, Terms};
+use crate::ask::{Around, Norm, Offset, Request, ResolvedQuery, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::program::{AffineMap, Cone, DataMap, Location, Place};
@@ -265,8 +265,12 @@ impl Certificate for Moreau {
         });
         let curvature = terms.curvature.map_or(String::new(), |kappa| {
             format!(
-                "; a quadratic cost of {} is added on what is released",
-                short(kappa, 9)
+                "; a quadratic cost of {} is added on what is released{}",
+                short(kappa, 9),
+                match terms.around {
+                    Around::Zero => "",
+                    Around::Nominal => ", around its optimum at the nominal data",
+                }
             )
         });
         format!(

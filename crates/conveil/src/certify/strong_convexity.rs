@@ -141,6 +141,13 @@ impl Moves<'_> {
         }
     }
 
+    fn over_box(self, norm: Norm, each: &[Vec<f64>]) -> f64 {
+        match self {
+            Moves::Firmly(metric) => metric.firm_over_box(norm, each),
+            Moves::Linearly(metric) => metric.linear_over_box(norm, each),
+        }
+    }
+
     fn over_ball(self, norm: Norm, each: &[Vec<f64>]) -> f64 {
         match self {
             Moves::Firmly(metric) => metric.firm_over_ball(norm, each),
@@ -251,16 +258,16 @@ fn over_adjacency(
                     })
                 })
                 .collect::<Result<_>>()?;
-            for start in (0..costs.len()).step_by(len) {
-                let range = start..(start + len).min(costs.len());
-                let answer: f64 = range
-                    .clone()
-                    .map(|i| widths[i] * moves.by(norm, &costs[i]))
-                    .sum();
-                let reach: f64 = range
-                    .map(|i| widths[i] * crate::program::norm(&costs[i]))
-                    .sum();
-                worst = (worst.0.max(answer), worst.1.max(reach));
+            // Every datum of a record may move by its width, either way and on its own.
+            let moved: Vec<Vec<f64>> = (costs.iter().zip(&widths))
+                .map(|(g, width)| g.iter().map(|v| width * v).collect())
+                .collect();
+            for record in moved.chunks(len) {
+                let reach = super::metric::largest_over_box(record);
+                worst = (
+                    worst.0.max(moves.over_box(norm, record)),
+                    worst.1.max(reach),
+                );
             }
             Ok(worst)
         }

@@ -1,6 +1,7 @@
 //! The private work on one dataset: solve, check, compare with the optimum without noise.
 
 use super::clipped;
+use super::costs::{Levels, optimum_of, under_the_terms};
 use super::empirical::Measured;
 use super::report::Measurements;
 use super::{Clipped, CuratorReport, Empirical};
@@ -144,10 +145,43 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
             Err(_) => None,
         },
     };
-    let measuring_seconds = start.elapsed().as_secs_f64();
     let objective_constant = plan
         .model()
         .objective_constant(&plan.model().clipped(theta)?);
+    let levels = match released.plain() {
+        None if themselves.is_none() => None,
+        None => Some(Levels {
+            own: optimum_at_the_data,
+            counted: Some(optimum + objective_constant),
+            curved: Some(optimum + objective_constant),
+            corrected: Some(optimum + objective_constant),
+            noisy: Some(users.objective + objective_constant),
+            answer_moved: Some(0.0),
+        }),
+        Some(_) => {
+            let settings = released.settings();
+            let with_constant = |level: f64| level + objective_constant;
+            let under = under_the_terms(plan, decided, theta)?;
+            let counted = under.counted.map(with_constant);
+            Some(Levels {
+                own: match (clipped.is_empty(), &themselves) {
+                    (true, _) => counted,
+                    (false, Some(_)) => optimum_at_the_data,
+                    (false, None) => match plan.model().unclipped(theta) {
+                        Ok(program) => optimum_of(&program, settings)?
+                            .map(|level| level + plan.model().objective_constant(theta)),
+                        Err(_) => None,
+                    },
+                },
+                counted,
+                curved: under.curved.map(with_constant),
+                corrected: under.corrected.map(with_constant),
+                noisy: Some(with_constant(users.objective)),
+                answer_moved: under.answer_moved,
+            })
+        }
+    };
+    let measuring_seconds = start.elapsed().as_secs_f64();
     let measured = Measurements {
         objective: users.objective + objective_constant,
         optimum: optimum + objective_constant,
@@ -159,6 +193,10 @@ fn report(plan: &Plan<'_>, decided: &Decided, theta: &[f64]) -> Result<CuratorRe
     report.clipped = clipped;
     report.infeasible_at_the_data = at_the_data;
     report.optimum_at_the_data = optimum_at_the_data;
+    report.costs = levels.map(|levels| {
+        let noisy = levels.noisy.filter(|_| report.carried);
+        Levels { noisy, ..levels }.costs()
+    });
     Ok(report)
 }
 

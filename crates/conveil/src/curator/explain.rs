@@ -1,6 +1,6 @@
 //! Why it is infeasible, and what would make it feasible (M11). All of it explores private data.
 
-use super::{About, widest};
+use super::{About, Lever, levers, widest};
 use crate::ask::{Ask, Bound, MapKind, Request, Strategy};
 use crate::chance::Kind;
 use crate::digits::{decimals, short};
@@ -49,6 +49,9 @@ pub struct Explanation {
     pub binding: Vec<(String, f64)>,
     /// The edges.
     pub thresholds: Vec<Threshold>,
+    /// The public numbers that make the noise smaller, where a certificate is stated with some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levers: Vec<Lever>,
     /// Whether losses absorb the noise (M9), so that every ε and η is feasible and there are no edges.
     #[serde(rename = "gives_way")]
     pub has_elastic_losses: bool,
@@ -133,6 +136,11 @@ pub fn explain(map: &dyn DataMap, ask: &Ask, theta: &[f64]) -> Result<Explanatio
             binding
         },
         thresholds: Vec::new(),
+        levers: match &plan {
+            // Where one was chosen, it is the one in use.
+            Ok(plan) => levers::levers(map, &ask.clone().sensitivity(plan.sensitivity().clone()))?,
+            Err(_) => levers::levers(map, ask)?,
+        },
         has_elastic_losses,
     };
     let thresholds = &mut explanation.thresholds;
@@ -550,7 +558,7 @@ impl fmt::Display for Explanation {
                 writeln!(f, "  {note}")?;
             }
         }
-        Ok(())
+        levers::write(&self.levers, f)
     }
 }
 

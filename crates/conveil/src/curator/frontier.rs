@@ -1,8 +1,8 @@
-//! Loss and error bars against ε, α or η, as a table. It explores private data.
+//! Loss and error bars against ε, α, η or a public number of the certificate, as a table. It explores private data.
 
 use super::About;
 use super::comparison::in_percent;
-use crate::ask::{Ask, Bound, Request, Strategy};
+use crate::ask::{Ask, Bound, Request, Strategy, Term};
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
@@ -23,14 +23,64 @@ pub enum Axis {
     Alpha,
     /// The probability of infeasibility.
     Eta,
+    /// ν: by how much the data may be corrected for each unit of their price; the certificate must be stated with one.
+    Width,
+    /// κ: the quadratic cost that is added on what is released; likewise.
+    Curvature,
+    /// π: what one unit beside the data costs; likewise.
+    Price,
 }
 
 impl Axis {
+    /// All of them.
+    pub const ALL: [Axis; 6] = [
+        Axis::Epsilon,
+        Axis::Alpha,
+        Axis::Eta,
+        Axis::Width,
+        Axis::Curvature,
+        Axis::Price,
+    ];
+
+    /// Its name in a spec and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Axis::Epsilon => "epsilon",
+            Axis::Alpha => "alpha",
+            Axis::Eta => "eta",
+            Axis::Width | Axis::Curvature | Axis::Price => self.term().map_or("", Term::word),
+        }
+    }
+
+    /// The axis of this name.
+    pub fn named(word: &str) -> Result<Self> {
+        let found = Axis::ALL.into_iter().find(|axis| axis.word() == word);
+        found.ok_or_else(|| {
+            let words: Vec<String> = Axis::ALL.map(|a| format!("{:?}", a.word())).to_vec();
+            let (last, others) = words.split_last().map_or(("", &[][..]), |(l, o)| (l, o));
+            Error::input(format!(
+                "a frontier is over {} or {last}, found {word:?}",
+                others.join(", ")
+            ))
+        })
+    }
+
+    /// The number of a certificate that it varies, if it is one.
+    pub fn term(self) -> Option<Term> {
+        match self {
+            Axis::Epsilon | Axis::Alpha | Axis::Eta => None,
+            Axis::Width => Some(Term::Width),
+            Axis::Curvature => Some(Term::Curvature),
+            Axis::Price => Some(Term::Price),
+        }
+    }
+
     fn symbol(self) -> &'static str {
         match self {
             Axis::Epsilon => "ε",
             Axis::Alpha => "α",
             Axis::Eta => "η",
+            Axis::Width | Axis::Curvature | Axis::Price => self.word(),
         }
     }
 }
@@ -60,6 +110,9 @@ pub struct FrontierRow {
     /// What a rule chose for this value, where the model follows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
+    /// How far the data that the decision is for are from the data themselves, where a certificate corrects them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correction: Option<f64>,
 }
 
 /// The table. Private.
@@ -191,6 +244,10 @@ pub fn frontier_following(
     let vary = |value: f64| -> Result<Ask> {
         let ask = ask.clone();
         Ok(match axis {
+            Axis::Width | Axis::Curvature | Axis::Price => match axis.term() {
+                Some(term) => ask.sensitivity(stated.sensitivity.with_term(term, value)?),
+                None => ask,
+            },
             Axis::Epsilon => ask.with_epsilon(value),
             Axis::Eta => ask.with_eta(value),
             Axis::Alpha => {
@@ -207,6 +264,10 @@ pub fn frontier_following(
             }
         })
     };
+    // An axis that this ask does not have is refused whole, and not row by row.
+    if let Some(term) = axis.term() {
+        stated.sensitivity.with_term(term, 1.0)?;
+    }
     // A value that no ask allows is the caller's mistake.
     let meaningful = |value: f64| {
         let highest = if axis == Axis::Eta {
@@ -228,6 +289,7 @@ pub fn frontier_following(
             error_bar: None,
             error: None,
             settings: Vec::new(),
+            correction: None,
         };
         let own = match following.map {
             // What no ask allows is refused with the ask.
@@ -260,6 +322,7 @@ pub fn frontier_following(
         }
         match plan.released().at(theta) {
             Ok(decided) => {
+                row.correction = decided.correction.as_ref().map(|c| c.distance);
                 let decided = match plan.released().plain() {
                     Some(_) => plan.released().in_users_variables(decided, theta)?,
                     None => decided,
@@ -342,6 +405,10 @@ impl Frontier {
             }));
         }
         columns.push(column("error", &|row| row.error));
+        let is_corrected = |row: &FrontierRow| row.correction.is_some_and(|size| size > 0.0);
+        if self.axis.term().is_some() || self.rows.iter().any(is_corrected) {
+            columns.push(column("correction", &|row| row.correction));
+        }
         columns.retain(|(_, cells)| cells.iter().any(Option::is_some));
         columns
     }

@@ -4,12 +4,14 @@
 mod about;
 mod clipped;
 mod comparison;
+mod costs;
 mod curate;
 mod empirical;
 mod explain;
 mod fit;
 mod frontier;
 mod judge;
+mod levers;
 mod movement;
 mod report;
 mod strategies;
@@ -18,6 +20,7 @@ mod widest;
 pub use about::{About, Stamp};
 pub use clipped::Clipped;
 pub use comparison::{Comparison, StrategyRow};
+pub use costs::Costs;
 pub use curate::Curated;
 pub use empirical::Empirical;
 pub use explain::{Explanation, Threshold, explain};
@@ -25,6 +28,7 @@ pub use fit::{Fit, fit};
 pub use frontier::{
     AnswerMeasure, Axis, Following, Frontier, FrontierRow, frontier, frontier_following,
 };
+pub use levers::Lever;
 pub use movement::{Movement, Moves, movement};
 pub use report::CuratorReport;
 pub use strategies::{Measure, compare, compare_by};

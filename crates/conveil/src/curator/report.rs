@@ -62,6 +62,9 @@ pub struct CuratorReport {
     pub infeasible_at_the_data: Option<Empirical>,
     /// The optimum without noise for the data themselves, where they were clipped or corrected and there is one.
     pub optimum_at_the_data: Option<f64>,
+    /// What the decision costs by cause, where the data count as others or a certificate adds terms to the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<super::Costs>,
     /// How far the solve is proven to be from the optimum, where a certificate counts on it.
     pub proven_error: Option<f64>,
     /// Whether the mean meets the equalities to rounding, and not only to the solver's tolerance.
@@ -152,6 +155,7 @@ impl CuratorReport {
             clipped: Vec::new(),
             infeasible_at_the_data: None,
             optimum_at_the_data: None,
+            costs: None,
             proven_error: decided.proven_error,
             is_on_equalities: decided.is_on_equalities,
             check: decided.residuals,
@@ -358,6 +362,10 @@ impl fmt::Display for CuratorReport {
                 f,
                 "cost of privacy        not measured: no decision carries the noise"
             )?;
+        }
+        if let Some(costs) = &self.costs {
+            let relaxes = self.correction.as_ref().is_some_and(|c| c.relaxes);
+            costs.write(f, rounding, relaxes)?;
         }
         self.write_infeasible(f)?;
         self.write_deviation(f)?;

@@ -30,7 +30,7 @@ fn precision(asked: &Tolerance, tolerance: f64) -> Precision {
 }
 
 /// Datasets that are none: what public solves run on. The certificate's, and the ends of the bounds.
-fn public_data(certificate: &dyn Certificate, map: &dyn DataMap) -> Vec<Vec<f64>> {
+pub(super) fn public_data(certificate: &dyn Certificate, map: &dyn DataMap) -> Vec<Vec<f64>> {
     let mut datasets = vec![certificate.public_data(map)];
     let ends: Option<Vec<(f64, f64)>> = map.parameters().iter().map(|p| p.bounds()).collect();
     if let Some(ends) = ends {
@@ -178,7 +178,7 @@ impl<'m> Skeleton<'m> {
             Some(name) => Error::refused(
                 what,
                 format!("the solver's error cannot be bounded: `{name}` has no public bounds"),
-                (self.original.meaning().unbounded).unwrap_or_else(|| "public bounds on that variable, as wide as you like; slack variables of a loss are bounded by their cost under row-by-row methods".into()),
+                (self.original.meaning().unbounded).unwrap_or_else(|| "public bounds on that variable, as wide as you like: a limit in the program, or `bounds = [low, high]` of the variable in a spec; slack variables of a loss are bounded by their cost under row-by-row methods".into()),
             ),
             None => Error::refused(
                 what,

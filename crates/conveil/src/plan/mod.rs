@@ -15,6 +15,7 @@ mod proven;
 mod readable;
 mod released;
 mod skeleton;
+mod terms;
 mod uncertainty;
 mod warnings;
 pub(crate) mod within;
@@ -28,6 +29,7 @@ pub use deterministic::DeterministicMap;
 pub use guarantee::Guarantee;
 pub use projection::Projection;
 pub use released::ReleasedMap;
+pub(crate) use terms::{UnderTerms, under_terms};
 pub use uncertainty::{Bias, Uncertainty};
 
 use crate::ask::{Ask, MapKind, Request, Strategy};

@@ -68,18 +68,17 @@ pub(crate) enum Corrects {
 
 impl Deviating<'_> {
     /// What the added curvature costs a decision on average.
-    fn added_by_curvature(&self, curved: &Program, decided: &Decided, variance: f64) -> f64 {
-        let mut added = 0.0;
-        let users = self.users.template().p();
-        for (i, j, p) in curved.p().entries() {
-            let kappa = p - users.get(i, j);
-            if i == j && kappa > 0.0 {
-                let row = &decided.recourse.rows[j];
-                let noise: f64 = row.iter().map(|(_, v)| v * v).sum();
-                added += 0.5 * kappa * (decided.mean[j] * decided.mean[j] + variance * noise);
-            }
-        }
-        added
+    fn added_by_curvature(
+        curved: &Program,
+        users: &Program,
+        decided: &Decided,
+        variance: f64,
+    ) -> f64 {
+        let mean = &decided.mean[..users.columns()];
+        let expected = |program: &Program| {
+            program.objective(mean) + decided.recourse.expected_extra(program, variance)
+        };
+        expected(curved) - expected(users)
     }
 }
 
@@ -247,6 +246,21 @@ impl<'m> ReleasedMap<'m> {
         self.deviating.as_ref().map(|map| &*map.plain)
     }
 
+    /// The user's own program, without added curvature, where a program with corrections stands in its place.
+    pub(crate) fn users(&self) -> Option<&(dyn DataMap + 'm)> {
+        self.deviating.as_ref().map(|map| &*map.users)
+    }
+
+    /// Whether the certificate's terms add a quadratic cost to it.
+    pub(crate) fn adds_curvature(&self) -> bool {
+        let adds = |map: &Deviating<'_>| {
+            let curved = map.plain.map.template().p().entries();
+            let users = map.users.template().p();
+            curved.into_iter().any(|(i, j, p)| p != users.get(i, j))
+        };
+        self.deviating.as_ref().is_some_and(adds)
+    }
+
     /// The correction of the data that is no part of the answer, where there is one.
     pub(crate) fn beside_the_answer(&self) -> Option<&Deviation> {
         let deviation = &self.deviating.as_ref()?.deviation;
@@ -332,9 +346,10 @@ impl<'m> ReleasedMap<'m> {
         match &self.deviating {
             None => Ok(decided),
             Some(map) => {
-                let curved = map.plain.map.at(theta)?;
-                let added = map.added_by_curvature(&curved, &decided, self.law().variance());
-                let mut decided = decided.without_deviation(map.users.at(theta)?);
+                let (curved, users) = (map.plain.map.at(theta)?, map.users.at(theta)?);
+                let variance = self.law().variance();
+                let added = Deviating::added_by_curvature(&curved, &users, &decided, variance);
+                let mut decided = decided.without_deviation(users);
                 decided.objective -= added;
                 Ok(decided)
             }

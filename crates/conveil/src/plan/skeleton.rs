@@ -3,14 +3,14 @@
 
 use super::posed::{Posed, shape_of};
 use super::{Basis, DeterministicMap, ReleasedMap};
-use crate::ask::{Ask, MapKind, Privacy, Request, Sampled, Stated, Strategy};
+use crate::ask::{Around, Ask, MapKind, Privacy, Query, Request, Sampled, Stated, Strategy};
 use crate::certify::{
     self, Answer, Certificate, Declared, Estimate, Pairs, Site, calibrate, estimate,
 };
 use crate::chance::Split;
 use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
-use crate::program::{DataMap, Place};
+use crate::program::{AffineMap, DataMap, Place};
 use crate::solve::Batch;
 use std::sync::Arc;
 
@@ -79,7 +79,10 @@ impl<'m> Skeleton<'m> {
         }
         let curved = match terms.curvature {
             None => original.clone(),
-            Some(kappa) => with_curvature(map, ask, kappa, kind.curves_private_columns())?,
+            Some(kappa) => {
+                let on_private = kind.curves_private_columns();
+                with_curvature(map, ask, kappa, on_private, terms.around)?
+            }
         };
         let map = &*curved;
         let (posed_by_user, shape) = match kind.makes_the_query() {
@@ -277,13 +280,14 @@ impl<'m> Skeleton<'m> {
     }
 }
 
-/// The model with ½κx² on the variables that are released, on those that have a quadratic cost and, if asked, on those that meet
-/// private numbers.
+/// The model with ½κx², or ½κ(x − x₀)² around a public point, on the variables that are released, on those that have a quadratic
+/// cost and, if asked, on those that meet private numbers.
 fn with_curvature<'m>(
     map: &dyn DataMap,
     ask: &Ask,
     kappa: f64,
     on_private: bool,
+    around: Around,
 ) -> Result<Arc<dyn DataMap + 'm>> {
     if !(kappa.is_finite() && kappa > 0.0) {
         return Err(Error::input(format!(
@@ -311,7 +315,37 @@ fn with_curvature<'m>(
     }
     columns.sort_unstable();
     columns.dedup();
+    let centre = match around {
+        Around::Zero => vec![0.0; program.columns()],
+        Around::Nominal => public_optimum(affine, ask)?,
+    };
+    let columns: Vec<(usize, f64)> = columns.into_iter().map(|j| (j, centre[j])).collect();
     Ok(Arc::new(affine.with_curvature(&columns, kappa)?))
+}
+
+/// The optimum without noise at public data, as a point for a quadratic cost to be around. That cost has a linear part, which
+/// must not be taken for the user's own: neither in what is released nor in a tail of the cost.
+fn public_optimum(affine: &AffineMap, ask: &Ask) -> Result<Vec<f64>> {
+    let what = "curvature around the nominal optimum";
+    let is_cost = matches!(ask.query, Query::Cost | Query::Value | Query::AtMost { .. });
+    if is_cost || ask.risk.weighs_cvar() || ask.risk.has_limit() {
+        return Err(Error::refused(
+            what,
+            "it changes the linear costs, which are released here or have a weight of their own",
+            "curvature around zero, which is the default",
+        ));
+    }
+    let program = affine.at(&certify::nominal_or_middle(affine))?;
+    let solution = crate::solve::solve_checked(&program, &ask.settings);
+    let solution = solution.map_err(|error| match error {
+        Error::Cancelled => Error::Cancelled,
+        other => Error::refused(
+            what,
+            format!("the program has no answer at the nominal data: {other}"),
+            "nominal values for which there is one, or curvature around zero",
+        ),
+    })?;
+    Ok(solution.x)
 }
 
 /// A certificate that bounds how far sums of the variables move says nothing of the objective.

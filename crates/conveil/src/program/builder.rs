@@ -202,6 +202,25 @@ impl Builder {
         self
     }
 
+    /// low ≤ x ≤ high for every entry of a block, with public numbers: certificates bound a solver's error by such limits. With
+    /// noise where they are decisions, at the mean where they only help to write the model down (see [`Program::within`]).
+    pub fn within(&mut self, block: &VariableHandle, low: f64, high: f64) -> &mut Self {
+        let mut start = 0;
+        let found = self.variables.iter().find(|variables| {
+            start += variables.len;
+            start == block.range.end
+        });
+        let (name, stage) = found.map_or(("", Stage::Decision), |v| (v.name.as_str(), v.stage));
+        let (name, rows) = (format!("bounds of {name}"), block.range.len());
+        let each = |i: usize| [high - block.at(i), block.at(i) - low];
+        let rows: Vec<Affine> = (0..rows).flat_map(each).collect();
+        self.cone(&name, Cone::Nonnegative(rows.len()), rows);
+        if stage != Stage::Decision {
+            self.at_the_mean();
+        }
+        self
+    }
+
     /// ‖entries‖ ≤ bound.
     pub fn norm_at_most(
         &mut self,

@@ -307,22 +307,27 @@ impl AffineMap {
 }
 
 impl AffineMap {
-    /// The same with ½κx² on these columns.
-    pub(crate) fn with_curvature(&self, columns: &[usize], kappa: f64) -> Result<Self> {
+    /// The same with ½κ(x − x₀)² on these columns, each with its x₀.
+    pub(crate) fn with_curvature(&self, columns: &[(usize, f64)], kappa: f64) -> Result<Self> {
         let base = &self.base;
         let mut p: Vec<(usize, usize, f64)> = base.p().entries().collect();
-        p.extend(columns.iter().map(|&j| (j, j, kappa)));
+        p.extend(columns.iter().map(|&(j, _)| (j, j, kappa)));
+        let (mut q, mut constant) = (base.q().to_vec(), base.constant());
+        for &(j, centre) in columns {
+            q[j] -= kappa * centre;
+            constant += 0.5 * kappa * centre * centre;
+        }
         let n = base.columns();
         let (variables, constraints) = base.blocks();
         let program = Program::new(
             Sparse::assemble(n, n, &p),
-            base.q().to_vec(),
+            q,
             base.a().clone(),
             base.b().to_vec(),
             variables,
             constraints,
         )?
-        .with_constant(base.constant());
+        .with_constant(constant);
         AffineMap::new(program, self.parameters.clone())
     }
 }

@@ -8,6 +8,7 @@ mod data;
 mod definite;
 mod expression;
 mod frame;
+mod limits;
 mod meaning;
 mod objective;
 mod parameter;

@@ -1,6 +1,8 @@
-//! Bounds on every variable that the rows imply: a row whose other terms are bounded bounds its last one.
+//! Bounds on every variable that the rows imply: a row whose other terms are bounded bounds its last one. So does a cone
+//! whose other entries are bounded.
 
-use crate::program::{Cone, Program};
+use super::cone_bounds::{Ends, shorten};
+use crate::program::{Cone, Program, Rows};
 
 /// Limits on one variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +21,31 @@ pub(crate) struct Intervals {
 
 /// Rounds of tightening after every end that can be finite is.
 const ROUNDS: usize = 3;
+
+/// Rounds of cones and rows in turn, at most: each finds a finite end more.
+const CONE_ROUNDS: usize = 64;
+
+/// Attempts at variables that bound each other, and terms of the sum that shows that they do.
+const CIRCLES: usize = 200;
+
+/// Rows of towers are short.
+const LONGEST_CIRCLE: usize = 64;
+
+/// Weights above this are taken for a sum that does not end.
+const LARGEST_WEIGHT: f64 = 1e6;
+
+/// xᵢ ≤ constant + Σ mⱼxⱼ.
+#[derive(Clone)]
+struct Circle {
+    constant: f64,
+    others: Vec<(usize, f64)>,
+}
+
+impl Circle {
+    fn weight(&self) -> f64 {
+        self.others.iter().map(|other| other.1).sum()
+    }
+}
 
 impl Intervals {
     /// Nothing known.
@@ -85,15 +112,31 @@ impl Intervals {
         }
         let mut queue: std::collections::VecDeque<usize> = (0..rows.len()).collect();
         let mut waits = vec![true; rows.len()];
-        while let Some(index) = queue.pop_front() {
-            waits[index] = false;
-            let (terms, b) = &rows[index];
-            for j in self.tighten(terms, *b) {
-                for &other in &of_column[j] {
-                    if !waits[other] {
-                        waits[other] = true;
-                        queue.push_back(other);
+        let by_rows = program.a().by_rows();
+        for _ in 0..CONE_ROUNDS {
+            while let Some(index) = queue.pop_front() {
+                waits[index] = false;
+                let (terms, b) = &rows[index];
+                for j in self.tighten(terms, *b) {
+                    for &other in &of_column[j] {
+                        if !waits[other] {
+                            waits[other] = true;
+                            queue.push_back(other);
+                        }
                     }
+                }
+            }
+            let mut found = self.tighten_by_cones(program, &by_rows);
+            if found.is_empty() {
+                found = self.close_circles(&rows);
+            }
+            if found.is_empty() {
+                break;
+            }
+            for &other in found.iter().flat_map(|&j| &of_column[j]) {
+                if !waits[other] {
+                    waits[other] = true;
+                    queue.push_back(other);
                 }
             }
         }
@@ -102,6 +145,148 @@ impl Intervals {
                 self.tighten(terms, *b);
             }
         }
+    }
+
+    /// Upper ends of variables that bound each other in a circle, as in the towers of cones that a geometric mean is written
+    /// with: t ≤ (a + b)/2, b ≤ (x + t)/2. Rows xᵢ ≤ cᵢ + Σ mᵢⱼxⱼ with m ≥ 0 over the open variables say x ≤ c + Mx at every
+    /// feasible point. If some w > 0 has Mw < w, then x ≤ κw for every κ with κ(w − Mw) ≥ c: else take the entry where x/w is largest,
+    /// above κ; there x ≤ c + Mx ≤ κ(w − Mw) + (x/w)·Mw < x. Returns the variables that got an end.
+    fn close_circles(&mut self, rows: &[Row]) -> Vec<usize> {
+        let columns = self.high.len();
+        let mut is_open: Vec<bool> = self.high.iter().map(|high| high.is_infinite()).collect();
+        for _ in 0..CIRCLES {
+            // For each open variable the row in which the others weigh least.
+            let mut best: Vec<Option<Circle>> = vec![None; columns];
+            for (terms, b) in rows.iter().filter(|row| row.0.len() <= LONGEST_CIRCLE) {
+                for &(i, a) in terms.iter().filter(|t| is_open[t.0] && t.1 > 0.0) {
+                    let Some(circle) = self.circle(terms, *b, i, a, &is_open) else {
+                        continue;
+                    };
+                    if best[i]
+                        .as_ref()
+                        .is_none_or(|best| circle.weight() < best.weight())
+                    {
+                        best[i] = Some(circle);
+                    }
+                }
+            }
+            let open: Vec<usize> = (0..columns).filter(|&i| is_open[i]).collect();
+            if open.is_empty() {
+                return Vec::new();
+            }
+            let without: Vec<usize> = (open.iter().copied())
+                .filter(|&i| best[i].is_none())
+                .collect();
+            if !without.is_empty() {
+                without.iter().for_each(|&i| is_open[i] = false);
+                continue;
+            }
+            // w = 1 + M + M² + …, as far as it goes.
+            let times = |w: &[f64], i: usize| -> f64 {
+                let others = best[i].iter().flat_map(|circle| &circle.others);
+                others.map(|&(j, m)| m * w[j]).sum()
+            };
+            let mut w = vec![1.0; columns];
+            for _ in 0..CIRCLES {
+                let next: Vec<(usize, f64)> =
+                    open.iter().map(|&i| (i, 1.0 + times(&w, i))).collect();
+                next.into_iter().for_each(|(i, v)| w[i] = v);
+            }
+            // A clear margin: rounding is far below it.
+            let margin = |i: usize| w[i] - times(&w, i);
+            let loose: Vec<usize> = (open.iter().copied())
+                .filter(|&i| !(margin(i) > 0.5 && w[i] < LARGEST_WEIGHT))
+                .collect();
+            if !loose.is_empty() {
+                loose.iter().for_each(|&i| is_open[i] = false);
+                continue;
+            }
+            let needed = open.iter().map(|&i| {
+                let constant = best[i].as_ref().map_or(0.0, |circle| circle.constant);
+                constant.max(0.0) / margin(i)
+            });
+            let factor = needed.fold(0.0, f64::max) * (1.0 + 1e-9);
+            for &i in &open {
+                self.high[i] = (factor * w[i]).max(self.low[i]);
+            }
+            return open;
+        }
+        Vec::new()
+    }
+
+    /// xᵢ ≤ constant + Σ mⱼxⱼ, m ≥ 0 over open variables, if the row a'x ≤ b says so.
+    fn circle(
+        &self,
+        terms: &[(usize, f64)],
+        b: f64,
+        i: usize,
+        a: f64,
+        is_open: &[bool],
+    ) -> Option<Circle> {
+        let (mut rest, mut size, mut others) = (b, b.abs(), Vec::new());
+        for &(j, v) in terms.iter().filter(|t| t.0 != i && t.1 != 0.0) {
+            let least = self.least(j, v);
+            if least.is_finite() {
+                rest -= least;
+                size += least.abs();
+            } else if v < 0.0 && is_open[j] {
+                // Rounded up: coefficients are sums of a few terms.
+                others.push((j, -v / a * (1.0 + 1e-9)));
+            } else {
+                return None;
+            }
+        }
+        Some(Circle {
+            constant: (rest + 1e-12 * size) / a,
+            others,
+        })
+    }
+
+    /// What the cones that imply no linear rows say of their entries. Returns the variables of which an end became finite.
+    fn tighten_by_cones(&mut self, program: &Program, by_rows: &Rows) -> Vec<usize> {
+        let mut found = Vec::new();
+        for block in program.constraints() {
+            if !matches!(
+                block.cone(),
+                Cone::Exponential | Cone::Power(_) | Cone::GeneralizedPower(..)
+            ) {
+                continue;
+            }
+            let mut ends: Vec<Ends> = (block.range())
+                .map(|i| self.of_slack(by_rows.row(i), program.b()[i]))
+                .collect();
+            shorten(block.cone(), &mut ends);
+            for (i, (low, high)) in block.range().zip(ends) {
+                let (terms, b) = (by_rows.row(i), program.b()[i]);
+                // low ≤ b − a'x ≤ high, with room for the rounding of b − low.
+                if low.is_finite() {
+                    let slip = 1e-12 * (b.abs() + low.abs());
+                    found.extend(self.tighten(terms, b - low + slip));
+                }
+                if high.is_finite() {
+                    let slip = 1e-12 * (b.abs() + high.abs());
+                    let negative: Vec<(usize, f64)> = terms.iter().map(|&(j, v)| (j, -v)).collect();
+                    found.extend(self.tighten(&negative, high - b + slip));
+                }
+            }
+        }
+        found
+    }
+
+    /// An interval for b − a'x, a little longer for rounding.
+    fn of_slack(&self, terms: &[(usize, f64)], b: f64) -> Ends {
+        let mut size = b.abs();
+        let mut end = |sign: f64| {
+            let each = terms.iter().map(|&(j, v)| self.least(j, sign * v));
+            each.fold(0.0, |sum, least| {
+                size += if least.is_finite() { least.abs() } else { 0.0 };
+                sum + least
+            })
+        };
+        // The largest a'x is minus the smallest of −a'x.
+        let (least, most) = (end(1.0), -end(-1.0));
+        let slip = 1e-12 * size;
+        (b - most - slip, b - least + slip)
     }
 
     /// One row a'x ≤ b. Returns the variables of which an end became finite.
@@ -156,7 +341,7 @@ impl Intervals {
 pub(crate) type Row = (Vec<(usize, f64)>, f64);
 
 /// Linear rows, equalities as two; of a second-order cone |tail| ≤ head entry by entry; of a semidefinite matrix its
-/// diagonal.
+/// diagonal, and 2|Mᵢⱼ| ≤ Mᵢᵢ + Mⱼⱼ (from v'Mv ≥ 0 with v = eᵢ ± eⱼ).
 fn linear_rows(program: &Program) -> Vec<Row> {
     let by_rows = program.a().by_rows();
     let row = |i: usize| -> Row { (by_rows.row(i).to_vec(), program.b()[i]) };
@@ -182,12 +367,37 @@ fn linear_rows(program: &Program) -> Vec<Row> {
             }
             Cone::PsdTriangle(n) => {
                 let start = block.range().start;
-                rows.extend((0..*n).map(|j| row(start + j * (j + 3) / 2)));
+                let diagonal = |j: usize| start + j * (j + 3) / 2;
+                rows.extend((0..*n).map(|j| row(diagonal(j))));
+                for j in 1..*n {
+                    for i in 0..j {
+                        let both = sum(row(diagonal(i)), row(diagonal(j)));
+                        let off = row(start + j * (j + 1) / 2 + i);
+                        rows.extend(off_diagonal(&both, &off, 1.0));
+                        rows.extend(off_diagonal(&both, &off, -1.0));
+                    }
+                }
             }
             _ => {}
         }
     }
     rows
+}
+
+/// A coefficient that is a smaller share of what is added up to it may be rounding: nothing is concluded from its row.
+const CANCELLED: f64 = 1e-3;
+
+/// Mᵢᵢ + Mⱼⱼ ± 2Mᵢⱼ ≥ 0, where √2·Mᵢⱼ is what is stored. √2 is rounded, so a coefficient that nearly vanishes is not known, and
+/// the right-hand side is a little larger.
+fn off_diagonal(both: &Row, off: &Row, sign: f64) -> Option<Row> {
+    let off = scaled(off.clone(), sign * std::f64::consts::SQRT_2);
+    let slip = 1e-12 * (both.1.abs() + off.1.abs());
+    let (terms, b) = sum(both.clone(), off.clone());
+    let is_known = |&(j, part): &(usize, f64)| {
+        let found = terms.iter().find(|term| term.0 == j);
+        found.is_some_and(|term| term.1.abs() >= CANCELLED * part.abs())
+    };
+    (off.0.iter().all(is_known)).then_some((terms, b + slip))
 }
 
 fn scaled((terms, b): Row, factor: f64) -> Row {
@@ -206,7 +416,94 @@ fn sum(a: Row, b: Row) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Builder;
+    use crate::program::{Affine, Against, Builder};
+
+    /// Columns of a program in which every variable but those of `open` must get an interval that holds a feasible point.
+    fn bounded(m: Builder, feasible: &[f64], open: &[usize]) {
+        let program = m.build().unwrap();
+        let slack = program.slack(feasible);
+        for block in program.constraints() {
+            let violation = (block.cone()).violation(&slack[block.range()], Against::Primal);
+            assert!(violation < 1e-12, "the point is feasible: {}", block.name());
+        }
+        let mut intervals = Intervals::unbounded(program.columns());
+        intervals.propagate(&program, Vec::new());
+        for (j, x) in feasible.iter().enumerate() {
+            let (low, high) = (intervals.low[j], intervals.high[j]);
+            assert!(low <= *x && *x <= high, "{j}: {x} not in {low}..{high}");
+            assert_eq!(
+                intervals.is_bounded(j),
+                !open.contains(&j),
+                "{j}: {low}..{high}"
+            );
+        }
+    }
+
+    #[test]
+    fn bounds_travel_through_cones() {
+        // t ≤ log u: bounded above; a row from below closes it.
+        let mut m = Builder::new();
+        let (u, t) = (m.variable("u", 1), m.auxiliary("t", 1));
+        m.minimize(-1.0 * t.at(0));
+        m.between("u", 1.0, u.at(0), 4.0);
+        m.cone(
+            "log",
+            Cone::Exponential,
+            vec![t.at(0), Affine::from(1.0), u.at(0)],
+        );
+        m.at_most("floor", -1.0 * t.at(0), 5.0);
+        bounded(m, &[2.0, 0.5], &[]);
+        // w ≤ x^0.3·y^0.7, and v ≤ the geometric mean of w and y: a tower.
+        let mut m = Builder::new();
+        let (x, w) = (m.variable("x", 2), m.auxiliary("w", 2));
+        m.minimize(-1.0 * w.at(1));
+        m.between("x", 0.0, x.at(0), 4.0);
+        m.between("y", 0.0, x.at(1), 2.0);
+        m.cone("first", Cone::Power(0.3), vec![x.at(0), x.at(1), w.at(0)]);
+        let exponents = Cone::GeneralizedPower(vec![0.5, 0.5], 1);
+        m.cone("second", exponents, vec![w.at(0), x.at(1), w.at(1)]);
+        bounded(m, &[1.0, 1.0, 1.0, 0.9], &[]);
+        // [d z; z a] ⪰ 0 with z = d, as the logarithm of a determinant is written: d ≤ a.
+        let mut m = Builder::new();
+        let (a, d) = (m.variable("a", 1), m.auxiliary("d", 1));
+        m.minimize(-1.0 * d.at(0));
+        m.between("a", 0.0, a.at(0), 3.0);
+        m.semidefinite("det", 2, vec![d.at(0), d.at(0), a.at(0)]);
+        bounded(m, &[2.0, 1.5], &[]);
+        // A geometric mean of three by squares: t² ≤ ab, a² ≤ xy, b² ≤ zt: t and b bound each other.
+        let mut m = Builder::new();
+        let (x, t) = (m.variable("x", 3), m.auxiliary("t", 3));
+        m.minimize(-1.0 * t.at(0));
+        for j in 0..3 {
+            m.between(&format!("x {j}"), 0.0, x.at(j), 4.0);
+        }
+        for (name, root, left, right) in [
+            ("t", t.at(0), t.at(1), t.at(2)),
+            ("a", t.at(1), x.at(0), x.at(1)),
+            ("b", t.at(2), x.at(2), t.at(0)),
+        ] {
+            let difference = left.clone() - right.clone();
+            m.norm_at_most(name, vec![difference, 2.0 * root], left + right);
+        }
+        bounded(m, &[4.0, 4.0, 4.0, 4.0, 4.0, 4.0], &[]);
+        // x ≤ y and y ≤ x bound nothing, nor does x ≤ y/2 with an open y.
+        let mut m = Builder::new();
+        let x = m.variable("x", 4);
+        m.minimize(x.sum());
+        for j in 0..4 {
+            m.at_most(&format!("sign {j}"), 0.0, x.at(j));
+        }
+        m.at_most("up", x.at(0), x.at(1));
+        m.at_most("back", x.at(1), x.at(0));
+        m.at_most("half", x.at(2), 0.5 * x.at(3));
+        bounded(m, &[7.0, 7.0, 3.0, 9.0], &[0, 1, 2, 3]);
+        // [d d; d d] ⪰ 0 for every d ≥ 0: √2·√2 is not 2, and nothing may be made of the difference.
+        let mut m = Builder::new();
+        let d = m.variable("d", 1);
+        m.minimize(d.at(0));
+        m.semidefinite("flat", 2, vec![d.at(0), d.at(0), d.at(0)]);
+        bounded(m, &[7.0], &[0]);
+    }
 
     #[test]
     fn bounds_travel_along_rows() {

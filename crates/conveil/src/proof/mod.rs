@@ -1,6 +1,7 @@
 //! How close a solve is proven to be: the precision of a point, interior points, the bounds that constraints imply,
 //! and the move onto the equalities.
 
+mod cone_bounds;
 mod curvature;
 mod equalities;
 mod inside;
