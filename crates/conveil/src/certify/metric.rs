@@ -126,26 +126,9 @@ impl Metric {
     /// The same over all g = Σ wᵢgᵢ with ‖w‖₂ ≤ 1.
     pub(crate) fn firm_over_ball(&self, norm: Norm, each: &[Vec<f64>]) -> f64 {
         let size = largest_singular(each) * ROUNDING;
-        match norm {
-            Norm::L2 => self.stretch(Norm::L2) * size,
-            Norm::L1 => {
-                let images: Vec<Vec<f64>> = self
-                    .rows
-                    .iter()
-                    .map(|row| each.iter().map(|g| dot(row, g)).collect())
-                    .collect();
-                let image = if images.len() <= SIGNS {
-                    largest_over_signs(&images)
-                } else {
-                    (images.len() as f64).sqrt() * largest_singular(&images)
-                };
-                0.5 * (image * ROUNDING + self.stretch(Norm::L1) * size)
-            }
-        }
+        0.5 * (self.linear_over_ball(norm, each) + self.stretch(norm) * size)
     }
-}
 
-impl Metric {
     /// [`Metric::firm`] over all g = Σ wᵢgᵢ with every |wᵢ| ≤ 1.
     ///
     /// # Guarantee

@@ -328,7 +328,10 @@ impl AffineMap {
             constraints,
         )?
         .with_constant(constant);
-        AffineMap::new(program, self.parameters.clone())
+        Ok(AffineMap {
+            ball: self.ball,
+            ..AffineMap::new(program, self.parameters.clone())?
+        })
     }
 }
 
