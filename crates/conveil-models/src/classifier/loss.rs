@@ -10,7 +10,9 @@ pub struct Loss {
     pub(crate) kind: &'static Kind,
     /// How messages call such a classifier.
     pub(crate) name: &'static str,
-    /// What the intercept stands before in the margin: 1 for w'x + b, −1 for w'x − b.
+    /// What a card calls w'x ± b.
+    pub(crate) score: &'static str,
+    /// What stands before the intercept in the margin: 1 for w'x + b, −1 for w'x − b.
     pub(crate) sign: f64,
     /// Whether the certificate covers training for the noise (strategy `program`) too.
     pub(crate) trains_for_noise: bool,

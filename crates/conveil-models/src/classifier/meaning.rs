@@ -68,7 +68,7 @@ impl ClassifierBuilder {
                 ),
             }),
             reading: Some(Reading {
-                value: quantity("score", None),
+                value: quantity(self.loss.score, None),
                 inputs: (self.features.iter())
                     .map(|feature| quantity(&feature.name, feature.bounds))
                     .collect(),

@@ -22,6 +22,7 @@ pub(crate) static KIND: Kind = Kind {
 static LOGISTIC: Loss = Loss {
     kind: &KIND,
     name: "logistic regression",
+    score: "log-odds",
     sign: 1.0,
     trains_for_noise: false,
     why_not: "what noise inside the program makes of a logistic loss is not proven",

@@ -52,6 +52,7 @@ pub(crate) static KIND: Kind = Kind {
 static HINGE: Loss = Loss {
     kind: &KIND,
     name: "support vector machine",
+    score: "score",
     sign: -1.0,
     trains_for_noise: true,
     why_not: "",
