@@ -68,7 +68,7 @@ def main():
                 found = [measured(data, split, model, R, seed) for seed, split in enumerate(splits)]
                 drawn = np.concatenate([f[1] for f in found])
                 error = drawn.std(ddof=1) / math.sqrt(len(drawn))
-                cells.append(f"{100 * drawn.mean():.1f} ± {100 * error:.1f}")
+                cells.append(f"{100 * drawn.mean():.1f} ± {100 * error:.2f}")
                 plain.append(f"{100 * np.mean([f[0] for f in found]):.1f}")
             ratio = sensitivity_ratio(data, splits[0], model, norm)
             row = [data.name, f"`{model}`", f"{norm:.2f}", f"{box:.2f}", f"{ratio:.2f}", f"{100 * majority:.1f}", *cells, *plain]

@@ -193,9 +193,7 @@ fn a_norm_that_no_record_or_every_record_meets_is_refused() {
         "{said}"
     );
     assert!(
-        said.contains(
-            "and the norm 1.5 that every record is scaled to where it is longer are public"
-        ),
+        said.contains("and the norm 1.5 that longer records are scaled to are public"),
         "{said}"
     );
 }

@@ -4,7 +4,7 @@ use crate::model::Kind;
 use conveil::program::{NewConstraint, NewVariables};
 
 /// The loss of a record as a function of its margin y(w'x ± b): convex and 1-Lipschitz, so that one certificate covers all
-/// (M8d). One model each declares one.
+/// (M8d). Each model declares its own.
 pub struct Loss {
     /// The kind of model that has it.
     pub(crate) kind: &'static Kind,

@@ -53,19 +53,17 @@ impl ClassifierBuilder {
             Labels::Public(_) => ("the features of one record", "the labels, "),
         };
         let of_records = match self.norm {
-            None => String::new(),
-            Some(norm) => {
-                format!(" and the norm {norm} that every record is scaled to where it is longer")
-            }
+            None => "the number of records and the names and bounds of the features".into(),
+            Some(norm) => format!(
+                "the number of records, names and bounds of features and the norm {norm} that longer records are scaled to"
+            ),
         };
         Meaning {
             subject: Some(Subject {
                 entry: "one number of one record".into(),
                 record: record.into(),
                 all: "all records".into(),
-                public: format!(
-                    "{labels}the number of records and the names and bounds of the features{of_records}"
-                ),
+                public: format!("{labels}{of_records}"),
             }),
             reading: Some(Reading {
                 value: quantity(self.loss.score, None),

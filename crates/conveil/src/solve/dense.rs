@@ -1,12 +1,28 @@
 //! Dense matrices with few columns and many rows, by columns (long columns make long loops), and small symmetric systems.
 
 use super::sum::compensated;
+use crate::program::Sparse;
 
 /// Rows at a time in a Gram matrix, so that their columns stay in the cache.
 const BLOCK: usize = 256;
 
 /// Terms that are added as they come; sums of so many are added without loss, so that rounding does not grow with N.
 pub(super) const PART: usize = 32;
+
+/// R = `factor`·A on these rows and columns. No other row has an entry in the columns.
+pub(super) fn rows_of(a: &Sparse, rows: &[usize], columns: &[usize], factor: f64) -> Vec<f64> {
+    let mut place = vec![usize::MAX; a.rows()];
+    for (k, &row) in rows.iter().enumerate() {
+        place[row] = k;
+    }
+    let mut dense = vec![0.0; columns.len() * rows.len()];
+    for (column, &j) in dense.chunks_exact_mut(rows.len()).zip(columns) {
+        for (i, v) in a.column(j) {
+            column[place[i]] = factor * v;
+        }
+    }
+    dense
+}
 
 /// Rw for R of `rows` rows.
 pub(super) fn products(columns: &[f64], rows: usize, w: &[f64]) -> Vec<f64> {

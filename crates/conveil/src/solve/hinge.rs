@@ -201,28 +201,9 @@ impl HingeProblem {
 
 #[cfg(test)]
 mod tests {
+    use super::super::twice::{plus, product, times};
     use super::*;
     use crate::noise::Sampler;
-
-    /// A number in twice the digits, high + low.
-    type Twice = (f64, f64);
-
-    fn plus(a: Twice, b: Twice) -> Twice {
-        let sum = a.0 + b.0;
-        let added = sum - a.0;
-        let lost = (a.0 - (sum - added)) + (b.0 - added) + a.1 + b.1;
-        let high = sum + lost;
-        (high, lost - (high - sum))
-    }
-
-    fn product(a: f64, b: f64) -> Twice {
-        (a * b, a.mul_add(b, -(a * b)))
-    }
-
-    fn times_twice(a: Twice, b: Twice) -> Twice {
-        let (high, low) = product(a.0, b.0);
-        plus((high, 0.0), (low + a.0 * b.1 + a.1 * b.0, 0.0))
-    }
 
     /// The gap of (w, α) in twice the digits, for P = p·I with p a power of two and q = 0.
     fn exact_gap(problem: &HingeProblem, found: &HingeSolution, p: f64) -> f64 {
@@ -240,12 +221,12 @@ mod tests {
                 pulled[j] = plus(pulled[j], product(r, *alpha));
             }
             if short.0 > 0.0 {
-                gap = plus(gap, times_twice((h.cost, 0.0), short));
+                gap = plus(gap, times((h.cost, 0.0), short));
             }
             gap = plus(gap, product(-h.target, *alpha));
         }
         for g in pulled {
-            let square = times_twice(g, g);
+            let square = times(g, g);
             gap = plus(gap, (0.5 * square.0 / p, 0.5 * square.1 / p));
         }
         gap.0 + gap.1

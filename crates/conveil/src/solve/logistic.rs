@@ -5,6 +5,7 @@
 //!
 //! Such programs go to the Newton backend; its answer is mapped back to all variables and rows and checked like any other.
 
+use super::dense;
 use super::newton::{Logistic, LogisticProblem, LogisticSolution, share, softplus};
 use super::{Outcome, Residuals, Settings, Solution};
 use crate::program::{Cone, Program};
@@ -133,17 +134,7 @@ impl LogisticForm {
 
     /// The problem in the weights alone.
     pub(crate) fn problem(&self, program: &Program) -> LogisticProblem {
-        let n = self.losses.len();
-        let mut of_row = vec![usize::MAX; program.rows()];
-        for (k, loss) in self.losses.iter().enumerate() {
-            of_row[loss.data] = k;
-        }
-        let mut columns = vec![0.0; self.weights.len() * n];
-        for (column, &j) in columns.chunks_exact_mut(n).zip(&self.weights) {
-            for (i, v) in program.a().column(j) {
-                column[of_row[i]] = v;
-            }
-        }
+        let rows: Vec<usize> = self.data_rows().collect();
         let loss = |loss: &Loss| Logistic {
             target: program.b()[loss.data],
             cost: program.q()[loss.slack],
@@ -153,7 +144,7 @@ impl LogisticForm {
                 .map(|&j| program.p().get(j, j))
                 .collect(),
             q: self.weights.iter().map(|&j| program.q()[j]).collect(),
-            columns,
+            columns: dense::rows_of(program.a(), &rows, &self.weights, 1.0),
             losses: self.losses.iter().map(loss).collect(),
         }
     }

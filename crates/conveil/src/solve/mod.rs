@@ -12,6 +12,8 @@ mod losses;
 mod newton;
 mod sharpen;
 mod sum;
+#[cfg(test)]
+mod twice;
 mod working;
 
 pub use crate::error::{Infeasibility, Residuals};

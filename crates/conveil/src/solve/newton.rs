@@ -244,44 +244,9 @@ impl LogisticProblem {
 
 #[cfg(test)]
 mod tests {
+    use super::super::twice::{Twice, exp, over, plus, times};
     use super::*;
     use crate::noise::Sampler;
-
-    /// A number in twice the digits, high + low.
-    type Twice = (f64, f64);
-
-    fn plus(a: Twice, b: Twice) -> Twice {
-        let sum = a.0 + b.0;
-        let added = sum - a.0;
-        let lost = (a.0 - (sum - added)) + (b.0 - added) + a.1 + b.1;
-        let high = sum + lost;
-        (high, lost - (high - sum))
-    }
-
-    fn times(a: Twice, b: Twice) -> Twice {
-        let high = a.0 * b.0;
-        let low = a.0.mul_add(b.0, -high) + a.0 * b.1 + a.1 * b.0;
-        plus((high, 0.0), (low, 0.0))
-    }
-
-    fn over(a: Twice, b: Twice) -> Twice {
-        let first = (a.0 / b.0, 0.0);
-        let left = plus(a, times((-first.0, 0.0), b));
-        let second = (left.0 / b.0, 0.0);
-        let left = plus(left, times((-second.0, 0.0), b));
-        plus(plus(first, second), (left.0 / b.0, 0.0))
-    }
-
-    /// exp by its series at x/4096, squared twelve times.
-    fn exp(x: Twice) -> Twice {
-        let small = (x.0 / 4096.0, x.1 / 4096.0);
-        let (mut sum, mut term) = ((1.0, 0.0), (1.0, 0.0));
-        for k in 1..20 {
-            term = over(times(term, small), (k as f64, 0.0));
-            sum = plus(sum, term);
-        }
-        (0..12).fold(sum, |power, _| times(power, power))
-    }
 
     /// ∇F in twice the digits.
     fn exact_gradient(problem: &LogisticProblem, w: &[Twice]) -> Vec<Twice> {
