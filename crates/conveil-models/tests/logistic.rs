@@ -123,8 +123,8 @@ fn the_bound_is_almost_met_and_half_of_it_is_false() {
     let plan = proven(&classifier, gaussian());
     let bound = plan.guarantee().sensitivity();
     let mut largest = 0.0f64;
-    for along in [-0.2, -0.25, -0.3, -0.35, -0.4, -0.5] {
-        let across = (1.0 - along * along as f64).sqrt();
+    for along in [-0.2f64, -0.25, -0.3, -0.35, -0.4, -0.5] {
+        let across = (1.0 - along * along).sqrt();
         let answer = |side: f64| {
             let mut values = vec![vec![1.0, 0.0]; records];
             values[7] = vec![along, side * across];
