@@ -103,5 +103,6 @@ fn is_public(map: &dyn DataMap, form: &LogisticForm) -> bool {
         Place::A(i, j) => may_be_private[i] && !is_auxiliary[j],
         Place::B(i) => may_be_private[i],
         Place::Q(j) => !is_auxiliary[j],
+        Place::P(..) => false,
     })
 }
