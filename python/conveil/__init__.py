@@ -16,7 +16,7 @@
 `envelope`, `moreau`, `radius`, `strong_convexity`, `declared` and `sampled` say how far the answer can move between them; a `Ledger`
 counts what is spent. CVXPY is imported when it is needed.
 
-`opf`, `svm`, `regression`, `ellipsoid` and `portfolio` are ready-made models; `conveil.linear_model` has scikit-learn estimators.
+`opf`, `svm`, `logistic`, `regression`, `ellipsoid` and `portfolio` are ready-made models; `conveil.linear_model` has scikit-learn estimators.
 `study` computes the tables of the paper.
 """
 
@@ -47,7 +47,7 @@ from ._plan import Plan, privatize
 from ._progress import progress
 from ._results import as_private
 from ._study import Study, study
-from .models import ellipsoid, opf, portfolio, regression, svm
+from .models import ellipsoid, logistic, opf, portfolio, regression, svm
 
 __all__ = [
     "ConveilError",
@@ -79,6 +79,7 @@ __all__ = [
     "moreau",
     "l1",
     "l2",
+    "logistic",
     "one_entry",
     "one_record",
     "opf",

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,7 +29,7 @@ from . import models
 from ._errors import InputError
 from ._frames import as_pair, per_feature, require_bounds
 
-__all__ = ["BudgetWarning", "PrivateLinearSVC", "PrivateRegressor"]
+__all__ = ["BudgetWarning", "PrivateLinearSVC", "PrivateLogisticRegression", "PrivateRegressor"]
 
 
 class BudgetWarning(UserWarning):
@@ -56,7 +57,7 @@ class _Box:
 
 
 class _PrivateEstimator(BaseEstimator):
-    """What both estimators share: a fit is one release."""
+    """What all estimators share: a fit is one release."""
 
     def _require_stated(self):
         """How private a fit is, and where it is charged, must be said; nothing private is read before."""
@@ -102,7 +103,94 @@ class _PrivateEstimator(BaseEstimator):
         return tags
 
 
-class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
+class _PrivateClassifier(ClassifierMixin, _PrivateEstimator):
+    """A linear classifier of two classes: `_model` makes its plan, and `_sign` stands before the intercept in its score."""
+
+    _spends = "every fit spends ε of the privacy budget of its records, each fold of a cross-validation as well"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self, X, y):
+        """Trains, and releases the weights: charges the ledger once.
+
+        X, y are private. Exceptions may depend on them and are the curator's.
+        """
+        self._require_stated()
+        plan, kept = self._planned(X, y)
+        weights = self._release(plan)
+        self.classes_, self._box, self.n_records_ = kept
+        # Chosen by a rule or from a grid, it stands on the card.
+        self.lam_ = _setting(self.card_, "lambda") if self.lam is None else self.lam
+        self._weights = weights
+        self.coef_ = (weights[:-1] / self._box.half)[None, :]
+        self.intercept_ = np.array([self._sign * weights[-1] - float(self.coef_[0] @ self._box.center)])
+        return self
+
+    def plan(self, X, y, *, twin=None):
+        """The plan of a fit, for the curator: ``check()`` is public, ``solve()`` and ``compare()`` read the records.
+
+        With ``twin``, public records ``(X, y)`` of the same kind, the verbs explore these instead: ``compare(at="twin")``. The
+        plan holds the records; the estimator does not, and stays as it is.
+        """
+        return clone(self)._planned(X, y, twin)[0]
+
+    def _planned(self, X, y, twin=None):
+        classes = self._stated_classes()
+        require_bounds(self.bounds)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self._check_labels(y, classes)
+        names = self._names()
+        pairs = per_feature(self.bounds, names)
+        plan = self._model(
+            X,
+            y,
+            bounds=dict(zip(names, pairs)),
+            classes=classes,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            lam=self.lam,
+            norm=self.norm,
+            names=names,
+            twin=twin,
+        )
+        return plan, (classes, _Box(pairs), len(y))
+
+    def _stated_classes(self):
+        """The labels that were stated, in order."""
+        if self.classes is None:
+            raise InputError("classes must be given: the two public labels; they are never read from y")
+        classes = np.unique(np.asarray(self.classes))
+        if len(classes) != 2 or len(self.classes) != 2:
+            raise InputError(f"classes must be two different labels, found {len(classes)}")
+        return classes
+
+    def _check_labels(self, y, classes):
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind not in ("binary", "multiclass"):
+            raise InputError(f"Unknown label type: {kind}")
+        if kind == "multiclass":
+            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if not np.isin(y, classes).all():
+            raise InputError("y has a label that is not one of the stated classes")
+
+    def decision_function(self, X):
+        """The score of each row: above 0 for ``classes_[1]``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._box.scaled(X) @ self._weights[:-1] + self._sign * self._weights[-1]
+
+    def predict(self, X):
+        """The class of each row."""
+        is_positive = self.decision_function(X) > 0
+        return self.classes_[is_positive.astype(int)]
+
+
+class PrivateLinearSVC(_PrivateClassifier):
     """A linear support vector classifier of two classes with differentially private weights.
 
     Protected is one whole training record: its features and its label. **The number of records is public** (the noise
@@ -168,7 +256,7 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
     8000
     """
 
-    _spends = "every fit spends ε of the privacy budget of its records, each fold of a cross-validation as well"
+    _sign = -1.0
 
     def __init__(
         self,
@@ -199,91 +287,114 @@ class PrivateLinearSVC(ClassifierMixin, _PrivateEstimator):
         self.dataset = dataset
         self.not_recorded = not_recorded
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True
-        return tags
-
-    def fit(self, X, y):
-        """Trains, and releases the weights: charges the ledger once.
-
-        X, y are private. Exceptions may depend on them and are the curator's.
-        """
-        self._require_stated()
-        plan, kept = self._planned(X, y)
-        weights = self._release(plan)
-        self.classes_, self._box, self.n_records_ = kept
-        # Chosen by a rule or from a grid, it stands on the card.
-        self.lam_ = _setting(self.card_, "lambda") if self.lam is None else self.lam
-        self._weights = weights
-        self.coef_ = (weights[:-1] / self._box.half)[None, :]
-        self.intercept_ = np.array([-weights[-1] - float(self.coef_[0] @ self._box.center)])
-        return self
-
-    def plan(self, X, y, *, twin=None):
-        """The plan of a fit, for the curator: ``check()`` is public, ``solve()`` and ``compare()`` read the records.
-
-        With ``twin``, public records ``(X, y)`` of the same kind, the verbs explore these instead: ``compare(at="twin")``. The
-        plan holds the records; the estimator does not, and stays as it is.
-        """
-        return clone(self)._planned(X, y, twin)[0]
-
     def _planned(self, X, y, twin=None):
-        classes = self._stated_classes()
-        require_bounds(self.bounds)
         if self.tune is not None and self.lam is not None:
             raise InputError("tune= chooses λ from its grid: give lam=None beside it")
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._check_labels(y, classes)
-        names = self._names()
-        pairs = per_feature(self.bounds, names)
-        plan = models.svm(
-            X,
-            y,
-            bounds=dict(zip(names, pairs)),
-            classes=classes,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            lam=self.lam,
-            tune=self.tune,
-            norm=self.norm,
-            strategy=self.strategy,
-            eta=self.eta,
-            names=names,
-            twin=twin,
-        )
-        return plan, (classes, _Box(pairs), len(y))
+        return super()._planned(X, y, twin)
 
-    def _stated_classes(self):
-        """The labels that were stated, in order."""
-        if self.classes is None:
-            raise InputError("classes must be given: the two public labels; they are never read from y")
-        classes = np.unique(np.asarray(self.classes))
-        if len(classes) != 2 or len(self.classes) != 2:
-            raise InputError(f"classes must be two different labels, found {len(classes)}")
-        return classes
+    def _model(self, X, y, **asked):
+        return models.svm(X, y, tune=self.tune, strategy=self.strategy, eta=self.eta, **asked)
 
-    def _check_labels(self, y, classes):
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind not in ("binary", "multiclass"):
-            raise InputError(f"Unknown label type: {kind}")
-        if kind == "multiclass":
-            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
-        if not np.isin(y, classes).all():
-            raise InputError("y has a label that is not one of the stated classes")
 
-    def decision_function(self, X):
-        """The score of each row: above 0 for ``classes_[1]``."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._box.scaled(X) @ self._weights[:-1] - self._weights[-1]
+class PrivateLogisticRegression(_PrivateClassifier):
+    """A logistic regression of two classes with differentially private weights.
 
-    def predict(self, X):
-        """The class of each row."""
-        is_positive = self.decision_function(X) > 0
-        return self.classes_[is_positive.astype(int)]
+    Protected is one whole training record: its features and its label. **The number of records is public** (the noise
+    follows from it): it stands on the card and in ``n_records_``. Public as well are everything that is passed to the
+    constructor, and the names and the number of the features.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε of one fit.
+    delta : float, optional
+        With it the noise is Gaussian, without it Laplace. Gaussian noise is smaller from about ten features on.
+    bounds : (low, high)
+        Public bounds of the features, each a number or one for each feature, or a mapping of names to ``(low, high)``.
+        Values are clipped to them and scaled to [−1, 1] by them, in ``fit`` and in ``predict``. They must come from what is
+        known about the features: there is no default, and they are never read from the data.
+    classes : pair
+        The two labels. Public, never read from ``y``; another label in ``y`` is an error.
+    lam : float, optional
+        Weight λ of the regulariser in λ‖(w, b)‖² + (1/N) Σ log(1 + exp(−y(w'x + b))). Unless given, by the rule of
+        :class:`PrivateLinearSVC` (:func:`default_lam`). Do not choose it by trying values on the private data: no guarantee
+        covers that.
+    norm : float, optional
+        R, a public bound on the norm of a record ``(x, 1)`` after its features are scaled to [−1, 1]: in ``fit`` longer records are
+        scaled to it one by one, and the noise is for R in the place of √(n + 1). It must not come from the data.
+    ledger, dataset : str, optional
+        The ledger that every fit charges, and the name of the data in it. A budget is for one number of records.
+    not_recorded : bool
+        Without a ledger this must be said: nothing keeps count of what was released.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the released weights in the units of the features, for features within their bounds.
+    classes_ : the two labels, in order.
+    card_ : the public card of the release, as a dict; ``privacy_`` and ``protects_`` are sentences of it.
+    n_records_ : the number of training records, which is public.
+    lam_ : λ.
+
+    Notes
+    -----
+    The noise is on the trained weights: training for the noise is not proven for this loss. A regulariser as strong as privacy
+    needs draws probabilities toward one half, and noise moves them: ``predict_proba`` says what the released weights say, and
+    is not calibrated.
+
+    No ``random_state``: see the module. No ``sample_weight``: a weight would be private data that the certificate does not
+    cover. What the curator wants to know is not kept by ``fit``: ask for it by ``plan(X, y).solve()``.
+
+    Examples
+    --------
+    >>> from conveil.linear_model import PrivateLogisticRegression
+    >>> X = [[20.0, 1.0], [90.0, 6.0]] * 4000
+    >>> model = PrivateLogisticRegression(epsilon=1.0, lam=0.01, bounds=([0, 0], [120, 12]), classes=("ok", "fail"),
+    ...                                   not_recorded=True)
+    >>> model = model.fit(X, ["ok", "fail"] * 4000)
+    >>> model.predict([[25.0, 1.5]]).tolist()
+    ['ok']
+    >>> bool(model.predict_proba([[90.0, 6.0]])[0, 0] > 0.5), model.classes_.tolist()
+    (True, ['fail', 'ok'])
+    """
+
+    _sign = 1.0
+
+    def __init__(
+        self,
+        *,
+        epsilon=1.0,
+        delta=None,
+        bounds=None,
+        classes=None,
+        lam=None,
+        norm=None,
+        ledger=None,
+        dataset=None,
+        not_recorded=False,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.lam = lam
+        self.norm = norm
+        self.ledger = ledger
+        self.dataset = dataset
+        self.not_recorded = not_recorded
+
+    def _model(self, X, y, **asked):
+        return models.logistic(X, y, **asked)
+
+    def predict_proba(self, X):
+        """The probability of each class, in the order of ``classes_``."""
+        score = self.decision_function(X)
+        # Both by themselves, so that small ones keep their digits.
+        return np.c_[expit(-score), expit(score)]
+
+    def predict_log_proba(self, X):
+        """The logarithm of the probability of each class."""
+        score = self.decision_function(X)
+        return np.c_[log_expit(-score), log_expit(score)]
 
 
 def _setting(card, name):

@@ -37,7 +37,7 @@ from ._frames import (
 from ._grid import Network
 from ._model_plan import ModelPlan
 
-__all__ = ["opf", "svm", "regression", "ellipsoid", "portfolio"]
+__all__ = ["opf", "svm", "logistic", "regression", "ellipsoid", "portfolio"]
 
 
 def opf(
@@ -163,6 +163,70 @@ def svm(
     """
     if tune is not None and lam is not None:
         raise InputError("tune= chooses λ from its grid: give lam=None beside it")
+    return _classifier(
+        {"model": "svm", "lambda": lam, "tune": tune, "norm": norm, "intercept": intercept},
+        (X, y, test, twin),
+        (bounds, classes, names),
+        _privacy(epsilon, delta),
+        {"strategy": strategy, "eta": eta, "rows": "each"},
+        settings,
+        version=1 if lam is not None else 2,
+    )
+
+
+def logistic(
+    X,
+    y,
+    *,
+    bounds,
+    classes,
+    epsilon,
+    delta=None,
+    lam=None,
+    norm=None,
+    intercept=True,
+    test=None,
+    names=None,
+    twin=None,
+    settings=None,
+) -> ModelPlan:
+    """A logistic regression with private records: min λ‖(w, b)‖² + (1/N) Σ log(1 + exp(−y(w'x + b))).
+
+    Protected is one whole record, its features and its label. **The number of records N is public**, and so are the names
+    and `bounds` of the features and the two `classes`: of `X` and `y` the plan takes N and the names, and nothing else.
+
+    The noise is on the trained weights. Training for the noise, as :func:`svm` has it, is not proven for this loss.
+
+    Parameters
+    ----------
+    X, y : the private records: N rows of features, N labels.
+    bounds : ``(low, high)``, each a number or one for each feature, or a mapping of names to ``(low, high)``. Public:
+        values are clipped to them and scaled by them. They must not come from the data.
+    classes : ``(negative, positive)``, the two labels, public. Any other label in `y` is refused.
+    lam : λ > 0; None takes the one that follows from N, the number of features, ε and δ by a public rule
+        (docs/defaults.md), which ``check()`` and the card state.
+    norm : R, a public bound on the norm of a record ``(x, 1)`` after its features are scaled to [−1, 1]: longer records are
+        scaled to it one by one, and the noise is for R in the place of √(n + 1).
+    test : ``(X, y)`` to score on in reports for the curator; private too.
+    names : of the features, unless `X` has named columns.
+    twin : ``(X, y)``, public records of the same kind, for ``at="twin"``. There may be another number of them: they are taken in
+        turn until there are N.
+    """
+    return _classifier(
+        {"model": "logistic", "lambda": lam, "norm": norm, "intercept": intercept},
+        (X, y, test, twin),
+        (bounds, classes, names),
+        _privacy(epsilon, delta),
+        {"strategy": "output"},
+        settings,
+        version=2,
+    )
+
+
+def _classifier(problem, records, stated, privacy, feasibility, settings, version) -> ModelPlan:
+    """A plan of a classifier: `problem` without its records, ``(X, y, test, twin)``, and ``(bounds, classes, names)``."""
+    X, y, test, twin = records
+    bounds, classes, names = stated
     names = column_names(X) if names is None else list(names)
     label = next(name for name in ("class", "label", "class of the record") if name not in names)
     negative, positive = (_class_word(value) for value in _two(classes))
@@ -190,24 +254,21 @@ def svm(
     return _plan(
         {
             "problem": {
-                "model": "svm",
+                **problem,
                 "records": counted(X, y),
                 "label": {"column": label, "positive": positive, "negative": negative},
-                "lambda": lam,
-                "tune": tune,
-                "norm": norm,
-                "intercept": "regularised" if intercept else "none",
+                "intercept": "regularised" if problem["intercept"] else "none",
                 "features": dict(zip(names, per_feature(bounds, names))),
             },
             "private": private,
             "query": {"release": "weights"},
-            "privacy": _privacy(epsilon, delta),
-            "feasibility": {"strategy": strategy, "eta": eta, "rows": "each"},
+            "privacy": privacy,
+            "feasibility": feasibility,
         },
         settings,
         public,
         files,
-        version=1 if lam is not None else 2,
+        version=version,
     )
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("sklearn")
 
 import conveil
 from conveil import InputError, OverBudget, linear_model
-from conveil.linear_model import BudgetWarning, PrivateLinearSVC, PrivateRegressor, default_lam
+from conveil.linear_model import BudgetWarning, PrivateLinearSVC, PrivateLogisticRegression, PrivateRegressor, default_lam
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::conveil.linear_model.BudgetWarn
 
 RNG = np.random.default_rng(7)
 SVC = dict(bounds=([0, 0], [120, 12]), classes=("ok", "fail"), not_recorded=True)
+CLASSIFIERS = pytest.mark.parametrize("Classifier", [PrivateLinearSVC, PrivateLogisticRegression])
 REGRESSOR = dict(bounds=(0, 10), response_bounds=(0, 30), not_recorded=True)
 
 
@@ -81,7 +82,8 @@ def test_check_estimator_of_the_regressor():
     assert failed == {}, "with noise too small to see, no check fails"
 
 
-def test_check_estimator_of_the_classifier_with_its_stated_classes():
+@CLASSIFIERS
+def test_check_estimator_of_the_classifier_with_its_stated_classes(Classifier):
     expected = {
         "check_estimators_dtypes": OTHER_LABELS,
         "check_classifier_data_not_an_array": OTHER_LABELS,
@@ -89,26 +91,35 @@ def test_check_estimator_of_the_classifier_with_its_stated_classes():
         "check_fit2d_1feature": OTHER_LABELS,
     }
     stated = dict(bounds=(-100, 100), classes=(0, 1), not_recorded=True)
-    failed, xfailed = results(PrivateLinearSVC(epsilon=1e13, lam=0.01, **stated), expected)
+    failed, xfailed = results(Classifier(epsilon=1e13, lam=0.01, **stated), expected)
     assert failed == {} and xfailed == set(expected)
     # Under noise that can be seen, a small sample of one class may be told to be of the other.
     expected |= {"check_fit_idempotent": TWO_FITS, "check_supervised_y_2d": TWO_FITS, "check_classifiers_one_label": "guesses"}
-    assert results(PrivateLinearSVC(**stated), expected)[0] == {}
+    assert results(Classifier(**stated), expected)[0] == {}
 
 
-class StatesWhatItSees(PrivateLinearSVC):
+class StatesWhatItSees:
     """For the checks alone, which train on many kinds of labels: the labels of y are stated. Not private."""
 
     def fit(self, X, y):
         found = np.unique(np.asarray(y))
         if len(found) == 1 and found.dtype.kind in "if":
             found = np.append(found, found[-1] + 1)
-        with mock.patch.object(PrivateLinearSVC, "_stated_classes", lambda self: found[:2]):
+        with mock.patch.object(linear_model._PrivateClassifier, "_stated_classes", lambda self: found[:2]):
             return super().fit(X, y)
 
 
-def test_check_estimator_of_the_classifier_on_any_labels_and_without_visible_noise():
-    estimator = StatesWhatItSees(bounds=(-100, 100), classes=(0, 1), not_recorded=True, epsilon=1e13, lam=0.01)
+class SeeingSVC(StatesWhatItSees, PrivateLinearSVC):
+    pass
+
+
+class SeeingLogisticRegression(StatesWhatItSees, PrivateLogisticRegression):
+    pass
+
+
+@pytest.mark.parametrize("Classifier", [SeeingSVC, SeeingLogisticRegression])
+def test_check_estimator_of_the_classifier_on_any_labels_and_without_visible_noise(Classifier):
+    estimator = Classifier(bounds=(-100, 100), classes=(0, 1), not_recorded=True, epsilon=1e13, lam=0.01)
     assert results(estimator, {})[0] == {}
 
 
@@ -125,6 +136,9 @@ def test_check_estimator_of_the_classifier_on_any_labels_and_without_visible_noi
         (PrivateLinearSVC(bounds=(0, 1), classes=(0, 1), ledger="a", dataset="d", not_recorded=True), "exclude each other"),
         (PrivateLinearSVC(bounds=(0, 1), classes=(0, 1), not_recorded=True, epsilon=0), "`epsilon` must be"),
         (PrivateLinearSVC(bounds=(0, 1), classes=(0, 1), not_recorded=True, delta=0.0), "`delta` must be"),
+        (PrivateLogisticRegression(classes=(0, 1), not_recorded=True), "bounds must be given"),
+        (PrivateLogisticRegression(bounds=(0, 1), not_recorded=True), "classes must be given"),
+        (PrivateLogisticRegression(bounds=(0, 1), classes=(0, 1)), "not_recorded=True"),
         (PrivateRegressor(response_bounds=(0, 1), not_recorded=True), "bounds must be given"),
         (PrivateRegressor(bounds=(0, 1), not_recorded=True), "response_bounds must be given"),
         (PrivateRegressor(bounds=(0, 1), response_bounds=(0, 1)), "not_recorded=True"),
@@ -135,10 +149,11 @@ def test_what_is_missing_is_an_error_before_any_data_are_read(estimator, missing
         estimator.fit(Untouchable(), Untouchable())
 
 
-def test_the_plan_and_the_card_are_the_same_for_all_records():
+@CLASSIFIERS
+def test_the_plan_and_the_card_are_the_same_for_all_records(Classifier):
     (X, y), (other, others) = machines(), machines()
     other[0] = [1e9, -1e9]
-    svc = PrivateLinearSVC(**SVC)
+    svc = Classifier(**SVC)
     assert svc.plan(X, y).spec == svc.plan(other, others).spec
     assert svc.plan(X, y).check().data == svc.plan(other, others).check().data
     cards = [clone(svc).fit(*data).card_ for data in ((X, y), (other, others))]
@@ -171,7 +186,7 @@ def test_one_class_alone_in_the_data_is_no_error():
 
 
 def test_there_is_no_random_state_and_no_sample_weight():
-    for estimator in (PrivateLinearSVC, PrivateRegressor):
+    for estimator in (PrivateLinearSVC, PrivateLogisticRegression, PrivateRegressor):
         assert "random_state" not in inspect.signature(estimator).parameters
         assert list(inspect.signature(estimator.fit).parameters) == ["self", "X", "y"]
 
@@ -179,9 +194,11 @@ def test_there_is_no_random_state_and_no_sample_weight():
 # The mechanism.
 
 
-def test_one_replaced_record_moves_the_weights_by_no_more_than_the_card_says():
+@CLASSIFIERS
+@pytest.mark.parametrize("norm", [None, 1.2])
+def test_one_replaced_record_moves_the_weights_by_no_more_than_the_card_says(Classifier, norm):
     X, y = machines(60)
-    svc = PrivateLinearSVC(lam=0.01, **SVC)
+    svc = Classifier(lam=0.01, norm=norm, **SVC)
     plan = svc.plan(X, y)
     sensitivity = plan.guarantee.sensitivity
     before, largest = plan.solve().answer.to_numpy(), 0.0
@@ -212,15 +229,16 @@ def test_the_default_lam_makes_the_noise_half_as_long_as_a_unit_hyperplane():
     assert default_lam(2000, 2, 1.0) == default_lam(1000, 2, 2.0)
 
 
-def test_the_default_lam_is_the_rule_of_the_engine():
+@CLASSIFIERS
+def test_the_default_lam_is_the_rule_of_the_engine(Classifier):
     X, y = machines(300)
     for delta in (None, 1e-5):
-        fitted = PrivateLinearSVC(delta=delta, **SVC).fit(X, y)
+        fitted = Classifier(delta=delta, **SVC).fit(X, y)
         (setting,) = fitted.card_["settings"]
         assert fitted.lam_ == setting["value"] == pytest.approx(default_lam(len(y), 2, 1.0, delta), rel=1e-12)
         assert f"by the rule for {len(y)} records, 2 features" in setting["text"]
     # A stated λ is nobody's rule.
-    fitted = PrivateLinearSVC(lam=0.1, **SVC).fit(X, y)
+    fitted = Classifier(lam=0.1, **SVC).fit(X, y)
     assert fitted.lam_ == 0.1 and "settings" not in fitted.card_
 
 
@@ -329,10 +347,12 @@ def test_settings_that_keep_no_condition_or_no_degree_are_refused():
             PrivateRegressor(degree=degree, **REGRESSOR).fit(X, y)
 
 
-def test_weights_in_own_units_and_features_clipped_to_their_bounds():
+@CLASSIFIERS
+def test_weights_in_own_units_and_features_clipped_to_their_bounds(Classifier):
     X, y = machines()
-    svc = PrivateLinearSVC(**SVC).fit(X, y)
+    svc = Classifier(**SVC).fit(X, y)
     inside = np.clip(X, 0, [120, 12])
+    assert np.allclose(inside @ svc.coef_[0] + svc.intercept_, svc.decision_function(X))
     assert np.allclose(inside @ svc.coef_[0] + svc.intercept_[0], svc.decision_function(X))
     assert np.allclose(svc.decision_function([[1e9, -1e9]]), svc.decision_function([[120, 0]]))
     x, z = curve()
@@ -346,6 +366,19 @@ def test_good_weights_where_there_are_many_records():
         assert PrivateLinearSVC(epsilon=10.0, lam=0.01, strategy=strategy, **SVC).fit(X, y).score(X, y) > 0.85
     x, z = curve(4000)
     assert PrivateRegressor(epsilon=1.0, degree=2, **REGRESSOR).fit(x, z).score(x, z) > 0.9
+
+
+def test_probabilities_are_those_of_the_score():
+    X, y = machines(4000)
+    model = PrivateLogisticRegression(epsilon=10.0, lam=0.003, **SVC).fit(X, y)
+    assert model.score(X, y) > 0.85
+    probability, score = model.predict_proba(X), model.decision_function(X)
+    assert np.allclose(probability.sum(axis=1), 1) and np.allclose(probability[:, 1], 1 / (1 + np.exp(-score)))
+    assert (model.classes_[probability.argmax(axis=1)] == model.predict(X)).all()
+    assert np.allclose(np.exp(model.predict_log_proba(X)), probability)
+    # What is said of a class is right on average, where there is next to no noise.
+    failed = model.classes_.tolist().index("fail")
+    assert abs(probability[:, failed].mean() - (y == "fail").mean()) < 0.05
 
 
 # What the fitted estimator holds.
@@ -363,11 +396,11 @@ def reachable(thing):
     return seen.values()
 
 
-@pytest.mark.parametrize("kind", ["classifier", "regressor"])
+@pytest.mark.parametrize("kind", [PrivateLinearSVC, PrivateLogisticRegression, PrivateRegressor])
 def test_no_training_record_is_reachable_from_a_fitted_estimator_or_its_pickle(kind):
-    if kind == "classifier":
+    if kind is not PrivateRegressor:
         X, y = machines(300)
-        fitted, private = PrivateLinearSVC(**SVC).fit(X, y), X.ravel()
+        fitted, private = kind(**SVC).fit(X, y), X.ravel()
     else:
         X, y = curve(300)
         fitted, private = PrivateRegressor(degree=2, conditions={0: "increasing"}, **REGRESSOR).fit(X, y), y

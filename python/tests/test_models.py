@@ -200,6 +200,23 @@ def test_a_classifier_is_that_of_scikit_learn():
         models.svm(X, y, bounds=(-1, 1), classes=("no",), epsilon=1.0)
 
 
+def test_a_logistic_regression_is_that_of_scikit_learn():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X = RNG.uniform(-1, 1, (300, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * RNG.normal(size=300) > 0.1, "yes", "no")
+    asked = dict(bounds=(-1, 1), classes=("no", "yes"), epsilon=1.0)
+    plan = models.logistic(X, y, lam=0.05, test=(X, y), **asked)
+    design = np.c_[X, np.ones(300)]
+    theirs = linear_model.LogisticRegression(C=1 / (2 * 0.05 * 300), fit_intercept=False, tol=1e-10, max_iter=10_000).fit(design, y)
+    assert np.allclose(plan.solve().answer, theirs.coef_[0], atol=1e-6)
+    assert set(plan.compare(draws=50).to_frame().strategy) == {"output"}
+    assert "by the rule for 300 records" in models.logistic(X, y, **asked).check().text
+    narrow = models.logistic(X, y, lam=0.05, norm=1.2, **asked).check().data["guarantee"]["sensitivity"]
+    assert narrow / plan.check().data["guarantee"]["sensitivity"] == pytest.approx(1.2 / 2.0, rel=0.01)
+    with pytest.raises(InputError, match="cannot be trained for the noise"):
+        models.logistic(X, y, settings={"feasibility": {"strategy": "program", "eta": 0.05}}, **asked).check()
+
+
 def test_a_portfolio_is_the_unconstrained_one_where_no_limit_binds():
     assets = ["stocks", "bonds"]
     covariance = pd.DataFrame([[0.04, 0.006], [0.006, 0.0225]], index=assets, columns=assets)

@@ -45,6 +45,7 @@ fn the_first_spec_of_every_model_is_near_the_best_or_says_what_is_better() {
     for model in [
         "opf",
         "svm",
+        "logistic",
         "regression",
         "ellipsoid",
         "portfolio",
@@ -74,6 +75,7 @@ fn the_examples_that_rules_decide_are_near_the_best_or_say_what_is_better() {
     for name in [
         "hospital-staffing",
         "readmissions",
+        "readmission-odds",
         "dose-response",
         "plant-profit",
         "bike-sharing",

@@ -23,12 +23,14 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod classifier;
 pub mod conic;
 pub mod document;
 pub mod ellipsoid;
 mod failure;
 pub mod files;
 pub mod grid;
+pub mod logistic;
 pub mod model;
 pub mod outlook;
 mod outside;

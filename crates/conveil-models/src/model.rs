@@ -25,6 +25,7 @@ pub static KINDS: &[&Kind] = &[
     &crate::conic::KIND,
     &crate::grid::KIND,
     &crate::svm::KIND,
+    &crate::logistic::KIND,
     &crate::regression::KIND,
     &crate::ellipsoid::KIND,
     &crate::portfolio::KIND,

@@ -67,7 +67,7 @@ fn mistakes_in_sections_and_versions() {
 fn mistakes_in_problem() {
     refused(&[
         (SMALLEST, r#""conic""#, r#""konic""#,
-            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm`, `regression`, `ellipsoid` or `portfolio`, found `konic`\n  help: did you mean `conic`?"),
+            "spec.toml:2:9: `model` must be `conic`, `opf`, `svm`, `logistic`, `regression`, `ellipsoid` or `portfolio`, found `konic`\n  help: did you mean `conic`?"),
         (SMALLEST, "model = \"conic\"\n", "",
             "spec.toml:1:1: [problem] needs `model`\n  help: for example: model = \"conic\""),
         (SMALLEST, "file = \"problem.json\"\n", "",

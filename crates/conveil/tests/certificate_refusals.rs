@@ -4,11 +4,11 @@ mod certifying;
 mod common;
 
 use certifying::{blend, cost_ask, grid, regression, regression_ask};
-use conveil::ask::{Adjacency, Ask, Privacy, Query, Request};
+use conveil::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy};
 use conveil::chance::{Feasibility, Split};
 use conveil::noise::Sampler;
 use conveil::plan::Plan;
-use conveil::program::{AffineMap, Builder, DataMap};
+use conveil::program::{Affine, AffineMap, Builder, Cone, DataMap};
 
 #[test]
 fn what_a_certificate_does_not_cover_is_refused() {
@@ -130,6 +130,84 @@ fn records_that_share_a_row_or_a_slack_are_refused() {
     assert!(refusal(build(false, false, 1.0, -1.0)).contains("tightens `first`"));
     assert!(refusal(build(false, false, 1.0, 0.0)).contains("no slack variable"));
     assert!(Plan::new(&build(false, false, 1.0, 1.0), ask()).is_ok());
+}
+
+/// What spoils the logistic losses of two records, a with w in (−s, 1, u) and (−aw − s, 1, 1 − u).
+#[derive(Clone, Copy, PartialEq)]
+enum Spoilt {
+    Not,
+    /// y of the second cone holds a record's number.
+    Scale,
+    /// The weight stands in z, where no slack gives way.
+    Bound,
+    /// One cone for the numbers of both records.
+    SharedCone,
+    /// s may not exceed 3.
+    Capped,
+    /// A cone of another kind.
+    Round,
+}
+
+#[test]
+fn smooth_losses_that_a_slack_does_not_widen_are_refused() {
+    let build = |spoilt: Spoilt| {
+        let mut m = Builder::new();
+        let w = m.variable("w", 1);
+        let s = m.auxiliary("slack", 2);
+        let u = m.auxiliary("part", 2);
+        m.minimize(0.5 * s.sum());
+        m.quadratic(0, 0, 1.0);
+        let one = || Affine::from(1.0);
+        for i in 0..2 {
+            let a = m.parameter_within(&format!("a{i}"), -1.0, 1.0);
+            let plain = vec![-1.0 * s.at(i), one(), u.at(i)];
+            m.cone(&format!("plain {i}"), Cone::Exponential, plain);
+            let mut data = vec![-1.0 * (a * w.at(0)) - s.at(i), one(), one() - u.at(i)];
+            match spoilt {
+                Spoilt::Scale => data[1] = one() + a * w.at(0),
+                Spoilt::Bound => data[2] = one() - u.at(i) + w.at(0),
+                Spoilt::SharedCone if i == 1 => data[2] = one() - u.at(0),
+                Spoilt::Capped => {
+                    m.at_most(&format!("cap {i}"), s.at(i), 3.0);
+                }
+                _ => {}
+            }
+            let cone = match spoilt {
+                Spoilt::Round => Cone::SecondOrder(3),
+                _ => Cone::Exponential,
+            };
+            m.cone(&format!("data {i}"), cone, data);
+        }
+        m.build_map().unwrap()
+    };
+    let ask = || {
+        Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 1 })
+            .privacy(Privacy::laplace(1.0))
+            .sensitivity(Request::regularised_erm())
+            .strategy(Strategy::Output)
+    };
+    let refusal = |spoilt| Plan::new(&build(spoilt), ask()).unwrap_err().to_string();
+    let says = |spoilt, expected: &str| {
+        let said = refusal(spoilt);
+        assert!(said.contains(expected), "{said}");
+    };
+    says(Spoilt::Scale, "is the scale of an exponential cone");
+    says(Spoilt::Bound, "tightens `");
+    says(Spoilt::SharedCone, "two records");
+    says(Spoilt::Capped, "raising `slack[0]` tightens `cap 0`");
+    says(
+        Spoilt::Round,
+        "is neither a linear inequality nor an exponential cone",
+    );
+    let map = build(Spoilt::Not);
+    let plan = Plan::new(&map, ask()).unwrap();
+    // Half a loss grows by a half, and P is 1: twice that.
+    let bound = plan.guarantee().sensitivity();
+    assert!((bound - 1.0).abs() < 0.02, "{bound}");
+    let program = Plan::new(&map, ask().strategy(Strategy::Program).feasible(0.9));
+    let said = program.unwrap_err().to_string();
+    assert!(said.contains("is a cone of a smooth loss"), "{said}");
 }
 
 #[test]

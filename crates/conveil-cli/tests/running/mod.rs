@@ -29,7 +29,7 @@ pub const GRID_EXAMPLES: &[&str] = &["opf-24", "opf-generation", "group-generati
 pub const RECORD_EXAMPLES: &[&str] = &["wind-curve", "heat-demand"];
 
 /// The example specs of classifiers: `classifier.rs` runs them.
-pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines", "readmissions"];
+pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines", "readmissions", "readmission-odds"];
 
 /// The example specs for which the rule of version 2 chooses another strategy than program perturbation, which `explain` and
 /// `frontier` are about.

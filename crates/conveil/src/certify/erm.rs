@@ -1,14 +1,15 @@
 //! M8d. Regularised empirical risk: ½w'Pw + Σ φᵢ(w), one convex loss per record, one record replaced.
 //!
 //! Strong convexity turns the Lipschitz constant of one loss into a bound: ‖w − w'‖ in P is at most twice that constant.
-//! A loss is what the slack variables of a record cost: φᵢ(w) = min c's over the rows of record i.
+//! A loss is what the auxiliary variables of a record cost: φᵢ(w) = min c's over the rows of record i. Its rows are linear
+//! inequalities, as those of the hinge, or exponential cones, as those of the logistic loss.
 
 use super::certificate::{Certificate, Kind, Site, Tolerance, solver_text};
 use super::metric::CurvedBound;
 use crate::ask::{Adjacency, Request, Strategy, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::{AffineMap, Cone, DataMap, Holds, Place, RecordBall, norm};
+use crate::program::{AffineMap, Cone, DataMap, Holds, Place, RecordBall, Rows, norm};
 use crate::proof::Curvature;
 use crate::rule::RowRule;
 use std::collections::BTreeMap;
@@ -50,8 +51,13 @@ impl Kind for RegularisedErmKind {
 /// # Guarantee
 /// The weights move by at most twice the largest Lipschitz constant of one record's loss, in P and P⁻¹, at every noise
 /// scale: noise changes a loss, but not how fast it grows with the mean weights. Where the map scales records onto a ball,
-/// the constant counts what the scaling is proven to reach ([`RecordBall`]). Test:
-/// `scaled_records_never_move_the_hyperplane_by_more_than_their_norm_allows`.
+/// the constant counts what the scaling is proven to reach ([`RecordBall`]). Losses in exponential cones are covered without
+/// noise inside the program alone. Tests:
+/// `scaled_records_never_move_the_hyperplane_by_more_than_their_norm_allows`,
+/// `one_record_never_moves_a_logistic_regression_by_more_than_its_norm_allows`.
+///
+/// Why a slack that only relaxes bounds the constant: where w moves, a row with data falls short by at most the growth of
+/// its coefficients; its slack rises by that, no row of the record becomes narrower, and everything else stays.
 ///
 /// The map is defined for every dataset as soon as it is for one. Every row with data has a slack that only relaxes it,
 /// so a loss is finite for every dataset or for none (whether its dual is feasible depends on the slacks' own
@@ -129,6 +135,17 @@ impl RegularisedErm {
             );
         }
         let losses = Losses::read(affine, &curvature, len)?;
+        if site.ask.strategy == Strategy::Program
+            && let Some(row) = losses.curved_row(affine)
+        {
+            return refuse(
+                format!(
+                    "`{}` is a cone of a smooth loss, and what noise inside the program makes of such a loss is not proven",
+                    affine.template().row_name(row)
+                ),
+                "strategy `output`: noise on the trained weights",
+            );
+        }
         let lipschitz = losses.largest_constant(affine, &curvature)?;
         let reach = 2.0 * lipschitz;
         let stretch = metric.stretch(site.norm);
@@ -196,12 +213,27 @@ struct Losses {
     rows: BTreeMap<usize, Vec<usize>>,
     /// Private entries of A, sorted: row, column, parameter, coefficient. A list, because there may be millions.
     private: Vec<(usize, usize, usize, f64)>,
+    /// Whether a row holds private data, in A or in b.
+    has_data: Vec<bool>,
+    /// Which way a row moves to become wider, whatever the others of its cone are: up (1), down (−1); 0 where neither.
+    widens: Vec<f64>,
+}
+
+/// Which way each row of a cone moves to become wider, where the cone is one of a loss.
+fn widening(cone: &Cone) -> Option<Vec<f64>> {
+    match cone {
+        Cone::Nonnegative(m) => Some(vec![1.0; *m]),
+        // y·exp(x/y) ≤ z: a smaller x and a larger z.
+        Cone::Exponential => Some(vec![-1.0, 0.0, 1.0]),
+        _ => None,
+    }
 }
 
 impl Losses {
     fn read(affine: &AffineMap, curvature: &Curvature, len: usize) -> Result<Self> {
         let program = affine.template();
         let mut owner: Vec<Option<usize>> = vec![None; program.rows()];
+        let mut has_data = vec![false; program.rows()];
         let mut private = Vec::with_capacity(affine.len());
         for (i, parameter) in affine.parameters().iter().enumerate() {
             for location in parameter.locations() {
@@ -226,6 +258,7 @@ impl Losses {
                     );
                 }
                 owner[row] = Some(record);
+                has_data[row] = true;
                 if let Place::A(row, j) = location.place {
                     private.push((row, j, i, location.coef));
                 }
@@ -264,25 +297,75 @@ impl Losses {
                     }
                 }
             }
+            // A cone of several rows belongs to one record.
+            for block in (program.constraints().iter()).filter(|c| !c.cone().is_linear()) {
+                let mut owners = block.range().filter_map(|i| owner[i]);
+                let Some(record) = owners.next() else {
+                    continue;
+                };
+                if owners.any(|other| other != record) {
+                    return refuse(
+                        format!("`{}` holds data of two records", block.name()),
+                        "cones of its own for every record",
+                    );
+                }
+                for i in block.range() {
+                    grew |= owner[i].replace(record).is_none();
+                }
+            }
             if !grew {
                 break;
             }
         }
         let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut widens = vec![0.0; program.rows()];
         for block in program.constraints() {
-            for i in block.range() {
-                if let Some(record) = owner[i] {
-                    if !matches!(block.cone(), Cone::Nonnegative(_)) {
-                        return refuse(
-                            format!("`{}` is no linear inequality", program.row_name(i)),
-                            "losses that are the largest of linear functions, such as the hinge",
-                        );
-                    }
-                    rows.entry(record).or_default().push(i);
+            let widening = widening(block.cone());
+            for (place, i) in block.range().enumerate() {
+                let Some(record) = owner[i] else {
+                    continue;
+                };
+                let Some(widening) = &widening else {
+                    return refuse(
+                        format!(
+                            "`{}` is neither a linear inequality nor an exponential cone",
+                            program.row_name(i)
+                        ),
+                        "losses in such rows, as the hinge and the logistic loss are",
+                    );
+                };
+                widens[i] = widening[place];
+                rows.entry(record).or_default().push(i);
+            }
+        }
+        Ok(Losses {
+            rows,
+            private,
+            has_data,
+            widens,
+        })
+    }
+
+    /// A row of a loss that is no linear inequality, if there is one.
+    fn curved_row(&self, affine: &AffineMap) -> Option<usize> {
+        let blocks = affine.template().constraints().iter();
+        let mut curved = blocks.filter(|c| !c.cone().is_linear());
+        curved.find_map(|c| c.range().find(|&i| self.widens[i] != 0.0))
+    }
+
+    /// The first row that each auxiliary variable narrows when it rises.
+    fn narrowed(&self, curvature: &Curvature, by_rows: &Rows) -> BTreeMap<usize, usize> {
+        let mut narrowed = BTreeMap::new();
+        for &i in self.rows.values().flatten() {
+            for &(j, v) in by_rows.row(i) {
+                // b − Ax falls by v.
+                let narrows = v != 0.0 && -v * self.widens[i] <= 0.0;
+                if narrows && curvature.place(j).is_none() {
+                    narrowed.entry(j).or_insert(i);
                 }
             }
         }
-        Ok(Losses { rows, private })
+        narrowed
     }
 
     /// Whether a loss holds whatever the noise is.
@@ -305,6 +388,7 @@ impl Losses {
             })
             .collect();
         let weakest = curvature.smallest_eigenvalue().sqrt();
+        let narrowed = self.narrowed(curvature, &by_rows);
         let mut largest = 0.0f64;
         for rows in self.rows.values() {
             // By how much each slack must rise per unit of ‖Δw‖ in P.
@@ -312,27 +396,45 @@ impl Losses {
             for &i in rows {
                 let (mut sizes, mut entries) = (Vec::new(), Vec::new());
                 let mut slack: Option<(usize, f64)> = None;
+                let mut obstacle = None;
                 for &(j, v) in by_rows.row(i) {
-                    match curvature.place(j) {
-                        Some(k) => {
+                    match (curvature.place(j), narrowed.get(&j)) {
+                        (Some(k), _) => {
                             sizes.push((k, self.largest_entry(affine, i, j, v)?));
                             entries.push((j, v));
                         }
-                        None if v > 0.0 => {
-                            return refuse(
-                                format!(
-                                    "raising `{}` tightens `{}`",
-                                    program.variable_name(j),
-                                    program.row_name(i)
-                                ),
-                                "slack variables that only relax the rows they stand in",
-                            );
+                        (None, Some(&row)) => obstacle = obstacle.or(Some((j, row))),
+                        (None, None) if slack.is_none_or(|s| v.abs() > s.1) && v != 0.0 => {
+                            slack = Some((j, v.abs()));
                         }
-                        None if v < 0.0 && slack.is_none_or(|s| v < -s.1) => slack = Some((j, -v)),
-                        None => {}
+                        (None, None) => {}
                     }
                 }
+                let is_still = sizes.iter().all(|s| s.1 == 0.0);
+                if is_still && !self.has_data[i] {
+                    // It moves with auxiliary variables alone.
+                    continue;
+                }
+                if self.widens[i] == 0.0 {
+                    return refuse(
+                        format!(
+                            "`{}` is the scale of an exponential cone and holds data or weights",
+                            program.row_name(i)
+                        ),
+                        "data in the exponent or in what bounds the exponential",
+                    );
+                }
                 let Some((j, c)) = slack else {
+                    if let Some((j, row)) = obstacle {
+                        return refuse(
+                            format!(
+                                "raising `{}` tightens `{}`",
+                                program.variable_name(j),
+                                program.row_name(row)
+                            ),
+                            "slack variables that only relax the rows they stand in",
+                        );
+                    }
                     return refuse(
                         format!(
                             "`{}` holds private data and no slack variable: it is a limit on the weights, not a loss",
@@ -341,7 +443,7 @@ impl Losses {
                         "a slack variable with a cost in every row that holds data",
                     );
                 };
-                if sizes.iter().all(|s| s.1 == 0.0) {
+                if is_still {
                     continue;
                 }
                 let triangle: f64 = sizes.iter().map(|&(k, s)| s * units[k]).sum();

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
 use crate::program::{DataMap, Program};
 use crate::proof::{Limits, Precision, meets_the_equalities, on_the_equalities};
-use crate::rewrite::{LocalRecourse, Solved};
+use crate::rewrite::{LossForm, Solved};
 use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
 use crate::solve::{self, Cancel, Infeasibility, Outcome, Residuals, Settings, Solution};
@@ -38,8 +38,8 @@ pub struct ReleasedMap<'m> {
     pub(super) bounded: bool,
     /// Neighbours move the answer very little beside the program's numbers.
     pub(super) strained: bool,
-    /// The recourse in closed form, where it is local.
-    pub(super) local: Option<LocalRecourse>,
+    /// The program in its weights alone, where it is a sum of losses.
+    pub(super) local: Option<LossForm>,
     /// Where the solved program may deviate from the data: the user's own program for the tie-breaking second solve.
     pub(super) deviating: Option<Deviating<'m>>,
 }
@@ -95,7 +95,7 @@ fn designed(
     rule: &Rule,
     ask: &Ask,
     noise: &LatticeLaw,
-) -> Result<(Design, Option<LocalRecourse>)> {
+) -> Result<(Design, Option<LossForm>)> {
     let serving = |asked: &Feasibility| {
         let design = match ask.strategy {
             Strategy::Program => Design::new(map.template(), rule, noise, asked)?,
@@ -106,7 +106,7 @@ fn designed(
         };
         ask.risk
             .validate(map.template(), noise.law(), rule.noises())?;
-        let local = LocalRecourse::new(map, rule, &design, &ask.risk, noise)?;
+        let local = LossForm::new(map, rule, &design, &ask.risk, noise)?;
         Ok::<_, Error>((design, local))
     };
     let (design, local) = serving(&ask.feasibility)?;
@@ -279,7 +279,7 @@ impl<'m> ReleasedMap<'m> {
         })
     }
 
-    /// Whether slacks answer to the noise in closed form (M9).
+    /// Whether it is a sum of losses that give way, solved in its weights alone (M9).
     pub fn has_local_recourse(&self) -> bool {
         self.local.is_some()
     }
@@ -287,7 +287,7 @@ impl<'m> ReleasedMap<'m> {
     /// The slacks that do.
     pub(crate) fn local_columns(&self) -> HashSet<usize> {
         let local = self.local.iter();
-        local.flat_map(LocalRecourse::slacks).collect()
+        local.flat_map(LossForm::auxiliaries).collect()
     }
 
     /// The same map without noise.

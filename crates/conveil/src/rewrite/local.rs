@@ -255,16 +255,7 @@ impl LocalRecourse {
             check.sizes(coefficients[i], v, b, kappa, share);
         }
         let residuals = check.finish(program, &mean, &prices, &self.form.weights);
-        // ½σ²Σ X'PX over the weights.
-        let mut constant = 0.0;
-        for (i, j, p) in program.p().entries() {
-            let inner: f64 = (recourse[i].iter())
-                .flat_map(|a| recourse[j].iter().map(move |b| (a, b)))
-                .filter(|(a, b)| a.0 == b.0)
-                .map(|(a, b)| a.1 * b.1)
-                .sum();
-            constant += if i == j { 0.5 } else { 1.0 } * variance * p * inner;
-        }
+        let constant = noise_cost(program, &recourse, variance);
         Solved {
             objective: program.objective(&mean) + constant,
             mean,
@@ -276,6 +267,20 @@ impl LocalRecourse {
             size: (d + 2 * self.form.losses.len(), 4 * self.form.losses.len()),
         }
     }
+}
+
+/// ½σ²Σ X'PX: what the noise of the weights costs on average.
+pub(super) fn noise_cost(program: &Program, recourse: &[Vec<(usize, f64)>], variance: f64) -> f64 {
+    let mut cost = 0.0;
+    for (i, j, p) in program.p().entries() {
+        let inner: f64 = (recourse[i].iter())
+            .flat_map(|a| recourse[j].iter().map(move |b| (a, b)))
+            .filter(|(a, b)| a.0 == b.0)
+            .map(|(a, b)| a.1 * b.1)
+            .sum();
+        cost += if i == j { 0.5 } else { 1.0 } * variance * p * inner;
+    }
+    cost
 }
 
 /// κ of a loss with noise v.

@@ -6,6 +6,7 @@
 //! residual is zero and the gap alone says how good it is.
 
 use super::Cancel;
+use super::dense::{self, Factor, PART, dot, times};
 use super::interior::Point;
 use super::sum::compensated;
 
@@ -54,12 +55,6 @@ pub(crate) struct HingeSolution {
 /// The relative gap that is asked for: as close as the arithmetic allows costs two steps more than 1e-8.
 pub(crate) const CLOSE: f64 = 1e-13;
 
-/// Records at a time in the system, so that their columns stay in the cache.
-const BLOCK: usize = 256;
-
-/// Terms that are added as they come; sums of so many are added without loss, so that rounding does not grow with N.
-const PART: usize = 32;
-
 /// Steps at most.
 const STEPS: u32 = 200;
 
@@ -74,11 +69,7 @@ impl HingeProblem {
 
     /// Rw.
     pub(crate) fn margins(&self, w: &[f64]) -> Vec<f64> {
-        let mut margins = vec![0.0; self.records()];
-        for (column, w) in self.columns.chunks_exact(self.records()).zip(w) {
-            axpy(&mut margins, *w, column);
-        }
-        margins
+        dense::products(&self.columns, self.records(), w)
     }
 
     /// Sums over the hinges of each row.
@@ -92,14 +83,7 @@ impl HingeProblem {
 
     /// R'v for v over the hinges.
     pub(super) fn pulled(&self, v: &[f64]) -> Vec<f64> {
-        let sums = self.by_row(v);
-        let columns = self.columns.chunks_exact(self.records());
-        columns
-            .map(|column| {
-                let parts = column.chunks(PART).zip(sums.chunks(PART));
-                compensated(parts.map(|(column, sums)| dot(column, sums)))
-            })
-            .collect()
+        dense::pulled(&self.columns, &self.by_row(v))
     }
 
     /// The objective.
@@ -119,11 +103,7 @@ impl HingeProblem {
         let d = self.weights;
         let roundings = (PART + d * d + 16) as f64;
         // Σα(|t| + |r|'|w|) and Σc(|t| + |r|'|w|) bound the sizes of every term on both sides.
-        let mut reach = vec![0.0; self.records()];
-        for (column, w) in self.columns.chunks_exact(self.records()).zip(&found.w) {
-            let rows = reach.iter_mut().zip(column);
-            rows.for_each(|(reach, r)| *reach += (r * w).abs());
-        }
+        let reach = dense::reach(&self.columns, self.records(), &found.w);
         let margins = self.margins(&found.w);
         let each = self.hinges.iter().zip(&found.alpha);
         let sizes: f64 = each
@@ -171,25 +151,8 @@ impl HingeProblem {
 
     /// P + R'DR, the lower triangle.
     pub(super) fn system(&self, diagonal: &[f64]) -> Vec<f64> {
-        let (d, n) = (self.weights, self.records());
-        let sums = self.by_row(diagonal);
         let mut system = self.p.clone();
-        let mut scaled = [0.0; BLOCK];
-        for start in (0..n).step_by(BLOCK) {
-            let end = (start + BLOCK).min(n);
-            let part = |j: usize| &self.columns[j * n + start..j * n + end];
-            let scaled = &mut scaled[..end - start];
-            for i in 0..d {
-                let rows = part(i).iter().zip(&sums[start..end]);
-                scaled
-                    .iter_mut()
-                    .zip(rows)
-                    .for_each(|(s, (r, d))| *s = r * d);
-                for j in 0..=i {
-                    system[i * d + j] += dot(scaled, part(j));
-                }
-            }
-        }
+        dense::add_gram(&mut system, &self.columns, &self.by_row(diagonal));
         system
     }
 
@@ -236,103 +199,11 @@ impl HingeProblem {
     }
 }
 
-/// A dense Cholesky factor.
-pub(super) struct Factor {
-    n: usize,
-    lower: Vec<f64>,
-}
-
-impl Factor {
-    /// Of the lower triangle; `None` if it is not positive definite.
-    pub(super) fn of(matrix: &[f64], n: usize) -> Option<Self> {
-        let mut lower = vec![0.0; n * n];
-        for i in 0..n {
-            for j in 0..=i {
-                let (above, below) = lower.split_at(i * n);
-                let left = match i == j {
-                    true => dot(&below[..j], &below[..j]),
-                    false => dot(&below[..j], &above[j * n..j * n + j]),
-                };
-                let entry = matrix[i * n + j] - left;
-                lower[i * n + j] = if i == j {
-                    if !(entry > 0.0 && entry.is_finite()) {
-                        return None;
-                    }
-                    entry.sqrt()
-                } else {
-                    entry / lower[j * n + j]
-                };
-            }
-        }
-        Some(Factor { n, lower })
-    }
-
-    pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let n = self.n;
-        let mut x = right.to_vec();
-        for i in 0..n {
-            let known = dot(&self.lower[i * n..i * n + i], &x[..i]);
-            x[i] = (x[i] - known) / self.lower[i * n + i];
-        }
-        for i in (0..n).rev() {
-            x[i] /= self.lower[i * n + i];
-            let value = x[i];
-            axpy(&mut x[..i], -value, &self.lower[i * n..i * n + i]);
-        }
-        x
-    }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums, so that the compiler may use wide registers.
-    let (mut sums, n) = ([0.0; 4], a.len().min(b.len()));
-    let (a, b) = (&a[..n], &b[..n]);
-    let (mut x, mut y) = (a.chunks_exact(4), b.chunks_exact(4));
-    for (x, y) in x.by_ref().zip(y.by_ref()) {
-        for i in 0..4 {
-            sums[i] += x[i] * y[i];
-        }
-    }
-    let rest = x.remainder().iter().zip(y.remainder());
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.map(|(a, b)| a * b).sum::<f64>()
-}
-
-pub(super) fn axpy(y: &mut [f64], a: f64, x: &[f64]) {
-    y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
-}
-
-/// The product of a dense symmetric matrix and a vector.
-pub(super) fn times(matrix: &[f64], v: &[f64]) -> Vec<f64> {
-    matrix
-        .chunks_exact(v.len())
-        .map(|row| dot(row, v))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::twice::{plus, product, times};
     use super::*;
     use crate::noise::Sampler;
-
-    /// A number in twice the digits, high + low.
-    type Twice = (f64, f64);
-
-    fn plus(a: Twice, b: Twice) -> Twice {
-        let sum = a.0 + b.0;
-        let added = sum - a.0;
-        let lost = (a.0 - (sum - added)) + (b.0 - added) + a.1 + b.1;
-        let high = sum + lost;
-        (high, lost - (high - sum))
-    }
-
-    fn product(a: f64, b: f64) -> Twice {
-        (a * b, a.mul_add(b, -(a * b)))
-    }
-
-    fn times_twice(a: Twice, b: Twice) -> Twice {
-        let (high, low) = product(a.0, b.0);
-        plus((high, 0.0), (low + a.0 * b.1 + a.1 * b.0, 0.0))
-    }
 
     /// The gap of (w, α) in twice the digits, for P = p·I with p a power of two and q = 0.
     fn exact_gap(problem: &HingeProblem, found: &HingeSolution, p: f64) -> f64 {
@@ -350,12 +221,12 @@ mod tests {
                 pulled[j] = plus(pulled[j], product(r, *alpha));
             }
             if short.0 > 0.0 {
-                gap = plus(gap, times_twice((h.cost, 0.0), short));
+                gap = plus(gap, times((h.cost, 0.0), short));
             }
             gap = plus(gap, product(-h.target, *alpha));
         }
         for g in pulled {
-            let square = times_twice(g, g);
+            let square = times(g, g);
             gap = plus(gap, (0.5 * square.0 / p, 0.5 * square.1 / p));
         }
         gap.0 + gap.1

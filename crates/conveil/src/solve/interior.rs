@@ -5,7 +5,8 @@
 //! complementarity μ the best s, ξ and α of a hinge are known in closed form, and what is left is a smooth convex
 //! function of w, on which Newton's method with a line search arrives from anywhere.
 
-use super::hinge::{Factor, HingeProblem, axpy, dot, times};
+use super::dense::{Factor, axpy, dot, times};
+use super::hinge::HingeProblem;
 
 /// The share of the way to the boundary that a step takes.
 const FRACTION: f64 = 0.995;

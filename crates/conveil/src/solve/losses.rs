@@ -2,6 +2,7 @@
 //! and one that keeps it from being negative. Such programs go to the hinge backend; its answer is mapped back to all
 //! variables and rows and checked like any other.
 
+use super::dense;
 use super::hinge::{Hinge, HingeProblem};
 use super::{Outcome, Residuals, Settings, Solution};
 use crate::program::{Cone, Program};
@@ -93,18 +94,8 @@ impl HingeForm {
 
     /// R = −A on the weights, dense by columns: a row for each loss.
     pub(crate) fn columns(&self, program: &Program) -> Vec<f64> {
-        let n = self.losses.len();
-        let mut of_row = vec![usize::MAX; program.rows()];
-        for (k, loss) in self.losses.iter().enumerate() {
-            of_row[loss.row] = k;
-        }
-        let mut columns = vec![0.0; self.weights.len() * n];
-        for (column, &j) in columns.chunks_exact_mut(n).zip(&self.weights) {
-            for (i, v) in program.a().column(j) {
-                column[of_row[i]] = -v;
-            }
-        }
-        columns
+        let rows: Vec<usize> = self.losses.iter().map(|loss| loss.row).collect();
+        dense::rows_of(program.a(), &rows, &self.weights, -1.0)
     }
 
     /// The problem with these hinges.

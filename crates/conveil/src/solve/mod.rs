@@ -3,12 +3,17 @@
 mod batch;
 mod check;
 mod clarabel;
+mod dense;
 mod framed;
 mod hinge;
 mod interior;
+mod logistic;
 mod losses;
+mod newton;
 mod sharpen;
 mod sum;
+#[cfg(test)]
+mod twice;
 mod working;
 
 pub use crate::error::{Infeasibility, Residuals};
@@ -16,6 +21,7 @@ pub use batch::{Batch, Cancel};
 pub(crate) use check::Measured;
 pub(crate) use framed::size_of_limits;
 pub(crate) use hinge::{CLOSE, Hinge};
+pub(crate) use logistic::LogisticForm;
 pub(crate) use losses::HingeForm;
 
 use crate::error::{Error, Result};
@@ -151,14 +157,17 @@ impl Outcome {
     }
 }
 
-/// Solves the program and checks the answer; rescales and retries before giving up. A sum of hinges goes to a backend of
-/// its own first, a program with very many limits is tried with those that matter. A program with a frame is solved and
-/// checked in its coordinates.
+/// Solves the program and checks the answer; rescales and retries before giving up. A sum of hinges or of logistic losses
+/// goes to a backend of its own first, a program with very many limits is tried with those that matter. A program with a
+/// frame is solved and checked in its coordinates.
 pub fn solve(program: &Program, settings: &Settings) -> Outcome {
     if let Some(frame) = program.frame() {
         return framed::solve(program, frame, settings);
     }
     if let Some(outcome) = losses::solve(program, settings) {
+        return outcome;
+    }
+    if let Some(outcome) = logistic::solve(program, settings) {
         return outcome;
     }
     if settings.in_units

@@ -5,7 +5,7 @@ use conveil::ask::{Ask, Strategy};
 use conveil::chance::Feasibility;
 use conveil::plan::{BasisKind, Decided, Plan};
 
-use super::Svm;
+use super::Classifier;
 use super::labelled::Labelled;
 use super::private::accuracies;
 use crate::failure::Failure;
@@ -30,33 +30,41 @@ pub(super) const MEASURE: &str = "the share of records on the wrong side";
 /// The outlook of a plan on these records.
 pub(super) fn of(
     spec_name: &str,
-    svm: &Svm,
+    classifier: &Classifier,
     records: &Labelled,
     case: &Compared<'_>,
 ) -> Result<Outlook, Failure> {
     let engine = |e: conveil::Error| Failure::engine(spec_name, e);
     let plan = case.plan;
-    let error = |svm: &Svm, plan: &Plan<'_>, decided: &Decided| {
-        let (score, under) =
-            accuracies(svm, plan, &decided.answer, records, case.draws, case.seed)?;
+    let error = |classifier: &Classifier, plan: &Plan<'_>, decided: &Decided| {
+        let (score, under) = accuracies(
+            classifier,
+            plan,
+            &decided.answer,
+            records,
+            case.draws,
+            case.seed,
+        )?;
         Ok::<_, Failure>((1.0 - under.mean / 100.0, score))
     };
     let decided = plan.released().at(case.theta).map_err(engine)?;
-    let (chosen, score) = error(svm, plan, &decided)?;
+    let (chosen, score) = error(classifier, plan, &decided)?;
     let trivial = Alternative::new("always the larger class", 1.0 - score.majority);
     let mut others = Vec::new();
     // What is not proven would be sampled anew for each.
     if plan.guarantee().basis().kind() == BasisKind::Certificate {
-        let (name, ask) = the_other_strategy(plan);
-        let mut tried = vec![(Alternative::new(name, 0.0), svm.lambda(), ask)];
+        let other = the_other_strategy(classifier, plan);
+        let mut tried: Vec<_> = (other.into_iter())
+            .map(|(name, ask)| (Alternative::new(name, 0.0), classifier.lambda(), ask))
+            .collect();
         for multiple in MULTIPLES {
-            let lambda = rounded_to(multiple * svm.lambda(), DIGITS);
+            let lambda = rounded_to(multiple * classifier.lambda(), DIGITS);
             let name = format!("lambda = {}", significant_to(lambda, DIGITS));
             let other = Alternative::new(name, 0.0).worth(OF_MANY);
             tried.push((other, lambda, plan.ask().clone()));
         }
         for (alternative, lambda, ask) in tried {
-            let other = svm.with_lambda(lambda).map_err(engine)?;
+            let other = classifier.with_lambda(lambda).map_err(engine)?;
             let found = Plan::new(&other, ask).and_then(|planned| {
                 let decided = planned.released().at(case.theta)?;
                 Ok((planned, decided))
@@ -81,10 +89,13 @@ pub(super) fn of(
     })
 }
 
-/// The strategy that was not asked for, and what a spec says for it.
-fn the_other_strategy(plan: &Plan<'_>) -> (String, Ask) {
+/// The strategy that was not asked for, and what a spec says for it, where the loss has two.
+fn the_other_strategy(classifier: &Classifier, plan: &Plan<'_>) -> Option<(String, Ask)> {
     let ask = plan.ask().clone();
-    match plan.guarantee().strategy() {
+    if !classifier.loss().trains_for_noise {
+        return None;
+    }
+    Some(match plan.guarantee().strategy() {
         Strategy::Program => (
             "strategy = \"output\"".into(),
             ask.strategy(Strategy::Output),
@@ -93,5 +104,5 @@ fn the_other_strategy(plan: &Plan<'_>) -> (String, Ask) {
             format!("strategy = \"program\", eta = {ETA}, rows = \"each\""),
             (ask.strategy(Strategy::Program)).feasibility(Feasibility::each(ETA)),
         ),
-    }
+    })
 }

@@ -4,8 +4,8 @@ use conveil::curator::Clipped;
 use conveil_text::Located;
 use conveil_text::spelling::quoted;
 
-use super::Svm;
-use super::stated::{Label, SvmSpec};
+use super::Classifier;
+use super::stated::{ClassifierSpec, Label};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::outside::Outside;
@@ -24,7 +24,7 @@ pub(super) struct Labelled {
 impl Labelled {
     /// The records of a file that the spec names under this key.
     pub(super) fn open(
-        stated: &SvmSpec,
+        stated: &ClassifierSpec,
         files: &Files,
         file: &Located<String>,
         key: &str,
@@ -70,10 +70,10 @@ impl Labelled {
     }
 
     /// What lies outside the public bounds, feature by feature.
-    pub(super) fn outside(&self, svm: &Svm) -> Vec<Outside> {
-        let mut found: Vec<Option<Outside>> = svm.features().iter().map(|_| None).collect();
+    pub(super) fn outside(&self, classifier: &Classifier) -> Vec<Outside> {
+        let mut found: Vec<Option<Outside>> = classifier.features().iter().map(|_| None).collect();
         for (i, record) in self.features.iter().enumerate() {
-            for (j, feature) in svm.features().iter().enumerate() {
+            for (j, feature) in classifier.features().iter().enumerate() {
                 let (Some(bounds), Some(_)) = (feature.bounds(), feature.clipped(record[j])) else {
                     continue;
                 };
@@ -87,10 +87,10 @@ impl Labelled {
     }
 
     /// The same one by one, by the engine's names.
-    pub(super) fn clipped(&self, svm: &Svm) -> Vec<Clipped> {
+    pub(super) fn clipped(&self, classifier: &Classifier) -> Vec<Clipped> {
         let mut clipped = Vec::new();
         for (i, record) in self.features.iter().enumerate() {
-            for (feature, &datum) in svm.features().iter().zip(record) {
+            for (feature, &datum) in classifier.features().iter().zip(record) {
                 clipped.extend(feature.clipped(datum).map(|counted_as| Clipped {
                     name: format!("record {} {}", i + 1, feature.name()),
                     datum,
@@ -102,15 +102,17 @@ impl Labelled {
     }
 
     /// How many records are longer than the public norm, and are scaled to it.
-    pub(super) fn scaled(&self, svm: &Svm) -> usize {
+    pub(super) fn scaled(&self, classifier: &Classifier) -> usize {
         let records = self.features.iter();
-        records.filter(|record| svm.is_scaled(record)).count()
+        records
+            .filter(|record| classifier.is_scaled(record))
+            .count()
     }
 
     /// What about these training records makes a classifier of them worth little. Private.
-    pub(super) fn remarks(&self, svm: &Svm) -> Vec<String> {
+    pub(super) fn remarks(&self, classifier: &Classifier) -> Vec<String> {
         let mut remarks = Vec::new();
-        let classes = svm.classes();
+        let classes = classifier.classes();
         if let Some(only) = self.labels.first()
             && self.labels.iter().all(|label| label == only)
         {
@@ -125,7 +127,7 @@ impl Labelled {
                 self.name
             ));
         }
-        for (j, feature) in svm.features().iter().enumerate() {
+        for (j, feature) in classifier.features().iter().enumerate() {
             let clipped = |record: &Vec<f64>| match feature.bounds() {
                 Some((low, high)) => record[j].clamp(low, high),
                 None => record[j],

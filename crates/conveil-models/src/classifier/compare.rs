@@ -1,5 +1,6 @@
 //! Strategies of a classifier side by side in accuracy, on the same draws of noise. Private.
 
+use conveil::ask::Strategy;
 use conveil::curator::About;
 use conveil::plan::{BasisKind, Plan};
 use conveil::program::DataMap;
@@ -8,11 +9,14 @@ use conveil::solve::solve_checked;
 use super::labelled::Labelled;
 use super::outlook::MULTIPLES;
 use super::private::accuracies;
-use super::{Svm, noise_length};
+use super::{Classifier, Loss, noise_length};
 use crate::document::{Document, Fields};
 use crate::failure::Failure;
 use crate::model::Compared;
 use crate::words::significant_to;
+
+/// Training for the noise.
+const PROGRAM: &str = "program";
 
 /// One strategy's row; accuracies in percent.
 struct Row {
@@ -28,7 +32,7 @@ struct Row {
 /// All strategies side by side.
 pub(super) fn document(
     spec_name: &str,
-    svm: &Svm,
+    classifier: &Classifier,
     records: &Labelled,
     case: &Compared<'_>,
 ) -> Result<Document, Failure> {
@@ -40,20 +44,24 @@ pub(super) fn document(
         seed,
         about,
     } = *case;
-    let row = |strategy: &'static str, svm: &Svm, plan: &Plan<'_>, weights: &[f64]| {
-        let (before, under) = accuracies(svm, plan, weights, records, draws, seed)?;
-        let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
-        Ok::<Row, Failure>(Row {
-            strategy,
-            lambda: svm.lambda(),
-            noise_over_weights: noise_length(plan) / length,
-            accuracy_before_noise: 100.0 * before.accuracy,
-            accuracy_mean: under.mean,
-            accuracy_std: under.std,
-        })
-    };
-    let decided = plan.released().at(theta).map_err(engine)?;
-    let mut rows = vec![row("program", svm, plan, &decided.answer)?];
+    let row =
+        |strategy: &'static str, classifier: &Classifier, plan: &Plan<'_>, weights: &[f64]| {
+            let (before, under) = accuracies(classifier, plan, weights, records, draws, seed)?;
+            let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+            Ok::<Row, Failure>(Row {
+                strategy,
+                lambda: classifier.lambda(),
+                noise_over_weights: noise_length(plan) / length,
+                accuracy_before_noise: 100.0 * before.accuracy,
+                accuracy_mean: under.mean,
+                accuracy_std: under.std,
+            })
+        };
+    let mut rows = Vec::new();
+    if plan.guarantee().strategy() == Strategy::Program {
+        let decided = plan.released().at(theta).map_err(engine)?;
+        rows.push(row(PROGRAM, classifier, plan, &decided.answer)?);
+    }
     // The certificate covers the map without noise at every λ.
     let proven = plan.guarantee().basis().kind() == BasisKind::Certificate;
     let mut multiples = vec![1.0];
@@ -64,7 +72,9 @@ pub(super) fn document(
     let (mut non_private, mut majority) = (0.0, 0.0);
     for multiple in multiples {
         let is_own = multiple == 1.0;
-        let other = svm.with_lambda(multiple * svm.lambda()).map_err(engine)?;
+        let other = classifier
+            .with_lambda(multiple * classifier.lambda())
+            .map_err(engine)?;
         let planned;
         let noisy = match is_own {
             true => plan,
@@ -87,7 +97,7 @@ pub(super) fn document(
         }
         rows.push(row("output", &other, noisy, &weights)?);
     }
-    let notes = notes(&rows, proven, about);
+    let notes = notes(&rows, classifier.loss(), proven, about);
     let mut text = format!(
         "COMPARISON: {}; noise is a study's, nothing is released\n",
         about.stamp()
@@ -126,18 +136,23 @@ pub(super) fn document(
 }
 
 /// What a reader of the table should know.
-fn notes(rows: &[Row], proven: bool, about: About) -> Vec<String> {
+fn notes(rows: &[Row], loss: &Loss, proven: bool, about: About) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(best) = rows
-        .iter()
-        .skip(1)
-        .max_by(|a, b| a.accuracy_mean.total_cmp(&b.accuracy_mean))
-        && best.accuracy_mean > rows[0].accuracy_mean
+    if let Some((first, rest)) = rows.split_first()
+        && first.strategy == PROGRAM
+        && let Some(best) = (rest.iter()).max_by(|a, b| a.accuracy_mean.total_cmp(&b.accuracy_mean))
+        && best.accuracy_mean > first.accuracy_mean
     {
         notes.push(format!(
             "plain noise on weights trained with λ = {} serves better than program perturbation at λ = {}: where only the weights are needed, the simpler method wins here (strategy = \"output\" in [feasibility])",
             significant_to(best.lambda, 3),
-            significant_to(rows[0].lambda, 3)
+            significant_to(first.lambda, 3)
+        ));
+    }
+    if !loss.trains_for_noise {
+        notes.push(format!(
+            "noise on the trained weights is the one strategy of model `{}`: {}",
+            loss.kind.word, loss.why_not
         ));
     }
     if !proven {

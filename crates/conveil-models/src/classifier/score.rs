@@ -1,6 +1,6 @@
 //! How good a hyperplane is on records, and how much of it is noise.
 
-use super::Svm;
+use super::Classifier;
 use conveil::plan::{Decided, Plan};
 use conveil::{Error, Result};
 
@@ -37,7 +37,7 @@ impl Accuracy {
     }
 }
 
-impl Svm {
+impl Classifier {
     /// The score of released weights on records. A record on the hyperplane itself counts as a miss.
     pub fn score(&self, released: &[f64], features: &[Vec<f64>], labels: &[bool]) -> Result<Score> {
         if features.len() != labels.len() || features.is_empty() {

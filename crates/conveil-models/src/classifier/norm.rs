@@ -3,14 +3,14 @@
 //! Features are clipped to their bounds and scaled to [−1, 1] by them; where the record is then longer than R, x alone is
 //! scaled, toward the middle of the bounds, so that the 1 before the intercept stays 1. Without an intercept R bounds ‖x‖.
 
-use super::{Svm, SvmBuilder};
+use super::{Classifier, ClassifierBuilder};
 use conveil::program::RecordBall;
 use conveil::{Error, Result};
 
 /// A record this part of R beyond it is there by rounding.
 const ROUNDING: f64 = 1e-9;
 
-impl SvmBuilder {
+impl ClassifierBuilder {
     /// The public bound R on ‖(x, 1)‖ of each record, x its features in units of their bounds; on ‖x‖ without an intercept.
     pub fn norm(mut self, norm: f64) -> Self {
         self.norm = Some(norm);
@@ -73,7 +73,7 @@ pub(super) fn fault(norm: f64, features: usize, has_intercept: bool) -> Option<S
     })
 }
 
-impl Svm {
+impl Classifier {
     /// The public bound R on the norm of each record.
     pub fn norm(&self) -> Option<f64> {
         self.parts.norm

@@ -9,8 +9,8 @@ use conveil_text::{Located, ReadError};
 
 use super::defaults::{self, LAMBDA_OF_VERSION_1};
 use super::private::Training;
-use super::stated::SvmSpec;
-use super::{Classes, Svm, SvmBuilder};
+use super::stated::ClassifierSpec;
+use super::{Classes, Classifier, ClassifierBuilder};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Candidates, Datasets, Model};
@@ -18,41 +18,45 @@ use crate::spec::{Spec, Version};
 
 /// The classifier of a spec.
 #[derive(Debug)]
-pub(super) struct SvmModel {
+pub(super) struct ClassifierModel {
     pub(super) spec_name: String,
-    pub(super) stated: SvmSpec,
+    pub(super) stated: ClassifierSpec,
     /// With `tune`, that of the smallest λ: all of the grid have its structure.
-    pub(super) svm: Arc<Svm>,
+    pub(super) classifier: Arc<Classifier>,
     candidates: Option<Candidates>,
     /// The classifiers of the grid.
-    grid: Vec<Arc<Svm>>,
+    grid: Vec<Arc<Classifier>>,
     /// The classifier before the rule has chosen its λ, where it does.
-    by_rule: Option<SvmBuilder>,
+    by_rule: Option<ClassifierBuilder>,
 }
 
-impl SvmModel {
-    pub(super) fn open(stated: &SvmSpec, spec: &Spec) -> Result<Self, Failure> {
+impl ClassifierModel {
+    pub(super) fn open(stated: &ClassifierSpec, spec: &Spec) -> Result<Self, Failure> {
         let features = stated.features.iter().map(|feature| feature.value.clone());
-        let mut svm = Svm::of(stated.records.value, features.collect())
-            .intercept(stated.intercept)
-            .classes(Classes {
-                label: stated.label.column.value.clone(),
-                positive: stated.label.positive.to_string(),
-                negative: stated.label.negative.to_string(),
-            });
+        let mut classifier =
+            Classifier::with_loss(stated.loss, stated.records.value, features.collect())
+                .intercept(stated.intercept)
+                .classes(Classes {
+                    label: stated.label.column.value.clone(),
+                    positive: stated.label.positive.to_string(),
+                    negative: stated.label.negative.to_string(),
+                });
         if let Some(norm) = stated.norm {
-            svm = svm.norm(norm);
+            classifier = classifier.norm(norm);
         }
         let engine = |e: conveil::Error| Failure::engine(&spec.name, e);
         let (mut grid, mut candidates) = (Vec::new(), None);
         if let Some(tune) = &stated.tune {
-            svm.refuse_beyond_memory(tune.value.grid.len())
+            classifier
+                .refuse_beyond_memory(tune.value.grid.len())
                 .map_err(engine)?;
             for lambda in &tune.value.grid {
-                let built = svm.clone().lambda(*lambda).build();
+                let built = classifier.clone().lambda(*lambda).build();
                 grid.push(Arc::new(built.map_err(engine)?));
             }
-            let maps = grid.iter().map(|svm| svm.clone() as Arc<dyn DataMap>);
+            let maps = grid
+                .iter()
+                .map(|classifier| classifier.clone() as Arc<dyn DataMap>);
             let split = tune.value.split(&spec.privacy.mechanism);
             candidates = split.map(|(choice, noise)| Candidates {
                 maps: maps.collect(),
@@ -68,24 +72,24 @@ impl SvmModel {
             });
         }
         let mut by_rule = None;
-        let svm = match grid.first() {
+        let classifier = match grid.first() {
             Some(smallest) => smallest.clone(),
             None => {
-                let svm = match (stated.lambda, spec.version) {
-                    (Some(lambda), _) => svm.lambda(lambda),
-                    (None, Version::One) => svm.lambda(LAMBDA_OF_VERSION_1),
+                let classifier = match (stated.lambda, spec.version) {
+                    (Some(lambda), _) => classifier.lambda(lambda),
+                    (None, Version::One) => classifier.lambda(LAMBDA_OF_VERSION_1),
                     (None, Version::Two) => {
-                        by_rule = Some(svm.clone());
-                        svm.lambda_by_rule(&spec.privacy.mechanism)
+                        by_rule = Some(classifier.clone());
+                        classifier.lambda_by_rule(&spec.privacy.mechanism)
                     }
                 };
-                Arc::new(svm.build().map_err(engine)?)
+                Arc::new(classifier.build().map_err(engine)?)
             }
         };
-        Ok(SvmModel {
+        Ok(ClassifierModel {
             spec_name: spec.name.clone(),
             stated: stated.clone(),
-            svm,
+            classifier,
             candidates,
             grid,
             by_rule,
@@ -93,14 +97,14 @@ impl SvmModel {
     }
 
     /// The classifier behind a plan: of a grid, the one whose λ was chosen.
-    pub(super) fn behind(&self, plan: &Plan<'_>) -> &Svm {
+    pub(super) fn behind(&self, plan: &Plan<'_>) -> &Classifier {
         let mut settings = plan.guarantee().settings().iter();
         let chosen = settings.find(|setting| setting.name == "lambda");
         let of_grid = chosen.and_then(|chosen| {
             let mut grid = self.grid.iter();
-            grid.find(|svm| svm.lambda() == chosen.value)
+            grid.find(|classifier| classifier.lambda() == chosen.value)
         });
-        of_grid.unwrap_or(&self.svm)
+        of_grid.unwrap_or(&self.classifier)
     }
 
     /// A complaint about the number of records.
@@ -117,21 +121,21 @@ impl SvmModel {
     }
 }
 
-impl Model for SvmModel {
+impl Model for ClassifierModel {
     fn map(&self) -> &dyn DataMap {
-        &*self.svm
+        &*self.classifier
     }
 
     fn shared(&self) -> Arc<dyn DataMap> {
-        self.svm.clone()
+        self.classifier.clone()
     }
 
     fn name(&self) -> &str {
-        "support vector machine"
+        self.stated.loss.name
     }
 
     fn query(&self, _spec: &Spec) -> Result<Query, Failure> {
-        Ok(self.svm.query())
+        Ok(self.classifier.query())
     }
 
     fn candidates(&self) -> Option<&Candidates> {
@@ -140,11 +144,11 @@ impl Model for SvmModel {
 
     fn map_under(&self, privacy: &Privacy) -> Option<conveil::Result<Arc<dyn DataMap>>> {
         let built = self.by_rule.clone()?.lambda_by_rule(privacy).build();
-        Some(built.map(|svm| Arc::new(svm) as Arc<dyn DataMap>))
+        Some(built.map(|classifier| Arc::new(classifier) as Arc<dyn DataMap>))
     }
 
     fn strategy(&self, _spec: &Spec) -> Option<Choice> {
-        Some(defaults::strategy())
+        Some(defaults::strategy(self.stated.loss))
     }
 
     /// Where a record enters: the row of its loss and the weight it stands before.

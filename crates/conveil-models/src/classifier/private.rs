@@ -11,8 +11,8 @@ use conveil_text::spelling::counted;
 use super::compare;
 use super::labelled::Labelled;
 use super::outlook;
-use super::public::SvmModel;
-use super::{Accuracy, Score, Svm, noise_ratio};
+use super::public::ClassifierModel;
+use super::{Accuracy, Classifier, Score, noise_ratio};
 use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::Files;
@@ -22,7 +22,7 @@ use crate::words::{advice_without_certificate, choosing, written};
 /// The training records as one dataset.
 #[derive(Debug)]
 pub(super) struct Training<'m> {
-    of: &'m SvmModel,
+    of: &'m ClassifierModel,
     files: Files,
     records: Labelled,
     theta: Vec<f64>,
@@ -30,8 +30,8 @@ pub(super) struct Training<'m> {
 }
 
 impl<'m> Training<'m> {
-    pub(super) fn open(of: &'m SvmModel, files: &Files) -> Result<Self, Failure> {
-        let (svm, stated) = (&of.svm, &of.stated);
+    pub(super) fn open(of: &'m ClassifierModel, files: &Files) -> Result<Self, Failure> {
+        let (classifier, stated) = (&of.classifier, &of.stated);
         let Some(file) = &stated.data else {
             return Err(Failure::Input(format!(
                 "{}: [private] names no `data`",
@@ -40,20 +40,20 @@ impl<'m> Training<'m> {
         };
         let mut records = Labelled::open(stated, files, file, "data")?;
         if stated.at_twin {
-            records.repeat(svm.records());
+            records.repeat(classifier.records());
         }
-        if records.labels.len() != svm.records() {
+        if records.labels.len() != classifier.records() {
             return Err(of.miscounted(&records.name, records.labels.len()).into());
         }
-        let theta = svm
+        let theta = classifier
             .dataset(&records.features, &records.labels)
             .map_err(|e| Failure::engine(&records.name, e))?;
-        let outside = records.outside(svm).into_iter();
+        let outside = records.outside(classifier).into_iter();
         let mut remarks: Vec<String> = outside
             .map(|o| format!("{o} of {}", records.name))
             .collect();
-        remarks.extend(scaled_text(svm, &records));
-        remarks.extend(records.remarks(svm));
+        remarks.extend(scaled_text(classifier, &records));
+        remarks.extend(records.remarks(classifier));
         Ok(Training {
             of,
             files: files.clone(),
@@ -73,13 +73,13 @@ impl<'m> Training<'m> {
 
     fn report(&self, curated: &Curated<'_>) -> Result<Document, Failure> {
         let Curated { plan, decided, .. } = *curated;
-        let svm = self.of.behind(plan);
+        let classifier = self.of.behind(plan);
         let ratio = noise_ratio(plan, decided);
-        let advice = noise_decides(svm, plan, decided, curated.about);
-        let remarks = self.records.remarks(svm);
-        let mut scores = vec![FileScore::new(svm, plan, decided, &self.records)?];
+        let advice = noise_decides(classifier, plan, decided, curated.about);
+        let remarks = self.records.remarks(classifier);
+        let mut scores = vec![FileScore::new(classifier, plan, decided, &self.records)?];
         if let Some(test) = self.test()? {
-            scores.push(FileScore::new(svm, plan, decided, &test)?);
+            scores.push(FileScore::new(classifier, plan, decided, &test)?);
         }
         let mut text = match (ratio.is_finite(), &advice) {
             (false, _) => "noise over weights     the weights are 0: noise alone\n".into(),
@@ -94,16 +94,16 @@ impl<'m> Training<'m> {
         for score in &scores {
             text += &score.line();
         }
-        if let Some(scaled) = scaled_text(svm, &self.records) {
+        if let Some(scaled) = scaled_text(classifier, &self.records) {
             text += &format!("{scaled}\n");
         }
-        let outside = self.records.outside(svm);
+        let outside = self.records.outside(classifier);
         let mut fields = Fields::default().with(
             "outside_bounds",
             outside.iter().map(|o| o.fields()).collect::<Vec<_>>(),
         );
-        if svm.norm().is_some() {
-            fields = fields.with("scaled_to_norm", self.records.scaled(svm));
+        if classifier.norm().is_some() {
+            fields = fields.with("scaled_to_norm", self.records.scaled(classifier));
         }
         Ok(Document {
             fields: fields
@@ -134,13 +134,13 @@ impl Datasets for Training<'_> {
 
     fn annex(&self, curated: &Curated<'_>) -> Annex {
         let (plan, decided) = (curated.plan, curated.decided);
-        let svm = self.of.behind(plan);
+        let classifier = self.of.behind(plan);
         let is_clipped = curated.report.is_some_and(|r| !r.clipped.is_empty());
         Annex {
-            warning: noise_decides(svm, plan, decided, curated.about),
+            warning: noise_decides(classifier, plan, decided, curated.about),
             report: curated.report.map(|_| self.report(curated)),
             // The engine knows scaled features times labels; the curator, the file.
-            clipped: is_clipped.then(|| self.records.clipped(svm)),
+            clipped: is_clipped.then(|| self.records.clipped(classifier)),
         }
     }
 
@@ -148,7 +148,7 @@ impl Datasets for Training<'_> {
     fn compare(&self, case: &Compared<'_>) -> Option<Result<Document, Failure>> {
         Some(self.test().and_then(|test| {
             let records = test.as_ref().unwrap_or(&self.records);
-            compare::document(&self.of.spec_name, &self.of.svm, records, case)
+            compare::document(&self.of.spec_name, &self.of.classifier, records, case)
         }))
     }
 
@@ -158,8 +158,8 @@ impl Datasets for Training<'_> {
             name: outlook::MEASURE,
             of: Box::new(move |plan, decided| {
                 let records = test.as_ref().unwrap_or(&self.records);
-                let (svm, weights) = (&self.of.svm, &decided.answer);
-                let (_, under) = scored(svm, plan, weights, records, DRAWS, SEED)?;
+                let (classifier, weights) = (&self.of.classifier, &decided.answer);
+                let (_, under) = scored(classifier, plan, weights, records, DRAWS, SEED)?;
                 Ok(1.0 - under.mean / 100.0)
             }),
         }))
@@ -168,7 +168,7 @@ impl Datasets for Training<'_> {
     fn outlook(&self, case: &Compared<'_>) -> Option<Result<Outlook, Failure>> {
         Some(self.test().and_then(|test| {
             let records = test.as_ref().unwrap_or(&self.records);
-            outlook::of(&self.of.spec_name, &self.of.svm, records, case)
+            outlook::of(&self.of.spec_name, &self.of.classifier, records, case)
         }))
     }
 }
@@ -191,13 +191,13 @@ const SCORED: usize = 20_000;
 
 impl FileScore {
     fn new(
-        svm: &Svm,
+        classifier: &Classifier,
         plan: &Plan<'_>,
         decided: &Decided,
         records: &Labelled,
     ) -> Result<Self, Failure> {
         let (before_noise, under_noise) =
-            accuracies(svm, plan, &decided.answer, records, DRAWS, SEED)?;
+            accuracies(classifier, plan, &decided.answer, records, DRAWS, SEED)?;
         Ok(FileScore {
             file: records.name.clone(),
             before_noise,
@@ -231,9 +231,9 @@ impl FileScore {
 }
 
 /// How many records are scaled to the public norm, where some are. Private.
-fn scaled_text(svm: &Svm, records: &Labelled) -> Option<String> {
-    let norm = svm.norm()?;
-    let scaled = records.scaled(svm);
+fn scaled_text(classifier: &Classifier, records: &Labelled) -> Option<String> {
+    let norm = classifier.norm()?;
+    let scaled = records.scaled(classifier);
     (scaled > 0).then(|| {
         format!(
             "{scaled} of {} of {} longer than the public norm {norm}, scaled to it",
@@ -244,17 +244,22 @@ fn scaled_text(svm: &Svm, records: &Labelled) -> Option<String> {
 }
 
 /// A warning where the noise is longer than the hyperplane.
-fn noise_decides(svm: &Svm, plan: &Plan<'_>, decided: &Decided, about: About) -> Option<String> {
+fn noise_decides(
+    classifier: &Classifier,
+    plan: &Plan<'_>,
+    decided: &Decided,
+    about: About,
+) -> Option<String> {
     let ratio = noise_ratio(plan, decided);
-    (ratio > 1.0).then(|| advice(svm, plan, ratio, about))
+    (ratio > 1.0).then(|| advice(classifier, plan, ratio, about))
 }
 
 /// How many records would do, and what cannot.
-fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64, about: About) -> String {
+fn advice(classifier: &Classifier, plan: &Plan<'_>, ratio: f64, about: About) -> String {
     if !ratio.is_finite() {
         return format!(
             "the hyperplane is 0 before noise, and its release is noise alone: the features do not tell these classes apart, or λ = {} and the noise leave nothing of it",
-            svm.lambda()
+            classifier.lambda()
         );
     }
     let longer = format!(
@@ -264,34 +269,34 @@ fn advice(svm: &Svm, plan: &Plan<'_>, ratio: f64, about: About) -> String {
     if let Some(other) = advice_without_certificate(plan, about) {
         return format!("{longer}. {other}");
     }
-    let records = written((svm.records() as f64 * ratio).ceil(), 0);
+    let records = written((classifier.records() as f64 * ratio).ceil(), 0);
     let epsilon = match plan.guarantee().privacy() {
         Privacy::Laplace { epsilon } => format!(", or ε of about {}", written(epsilon * ratio, 3)),
         _ => String::new(),
     };
     format!(
         "{longer}. About {records} records of the same kind{epsilon} would bring it to 1; a larger λ (now {}) lowers the noise in proportion, and the weights too, but less while they are long{}",
-        svm.lambda(),
+        classifier.lambda(),
         choosing("λ", about)
     )
 }
 
 /// The score of weights before noise, and their accuracy over seeded draws of the plan's noise on them.
 pub(super) fn accuracies(
-    svm: &Svm,
+    classifier: &Classifier,
     plan: &Plan<'_>,
     weights: &[f64],
     records: &Labelled,
     draws: usize,
     seed: u64,
 ) -> Result<(Score, Accuracy), Failure> {
-    let scored = scored(svm, plan, weights, records, draws, seed);
+    let scored = scored(classifier, plan, weights, records, draws, seed);
     scored.map_err(|e| Failure::engine(&records.name, e))
 }
 
 /// The same in the engine's terms.
 fn scored(
-    svm: &Svm,
+    classifier: &Classifier,
     plan: &Plan<'_>,
     weights: &[f64],
     records: &Labelled,
@@ -314,10 +319,10 @@ fn scored(
         let noisy: Vec<f64> = (weights.iter().enumerate())
             .map(|(i, w)| w + noise(i).sum::<f64>())
             .collect();
-        found.push(svm.score(&noisy, &features, &labels)?.accuracy);
+        found.push(classifier.score(&noisy, &features, &labels)?.accuracy);
     }
     // Both on the same records, so that they can be compared.
-    let before = svm.score(weights, &features, &labels)?;
+    let before = classifier.score(weights, &features, &labels)?;
     Ok((before, Accuracy::over(&found)))
 }
 

@@ -3,23 +3,25 @@
 use std::fmt;
 use std::sync::Arc;
 
-use conveil::ask::{Adjacency, Request};
+use conveil::ask::{Adjacency, Request, Strategy};
 use conveil_text::naming::fault;
 use conveil_text::spelling::quoted;
 use conveil_text::tables::{Item, MAX_COUNT, Table};
 use conveil_text::{Located, ReadError};
 
-use super::public::SvmModel;
+use super::public::ClassifierModel;
 use super::tune::{self, Tune};
-use super::{Feature, Intercept, KIND, norm};
+use super::{Feature, Intercept, Loss, norm};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{Kind, Missing, Model, StandIn, Stated};
-use crate::spec::{QuerySection, Sensitivity, Spec};
+use crate::spec::{QuerySection, Sensitivity, Spec, StrategyChoice};
 
-/// A support vector machine. All of it is public but the records in the files.
+/// A linear classifier. All of it is public but the records in the files.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SvmSpec {
+pub struct ClassifierSpec {
+    /// The loss that its model has.
+    pub loss: &'static Loss,
     /// `records`: how many records the private file has, at least 2. Public: it is part of the noise.
     pub records: Located<usize>,
     /// `features`: columns and the public bounds that they are clipped to and scaled by; at least one, none of them the
@@ -93,9 +95,9 @@ impl fmt::Display for Class {
     }
 }
 
-impl SvmSpec {
+impl ClassifierSpec {
     /// Reads the keys of `[problem]` beside `model`.
-    pub(super) fn read(table: &mut Table) -> Result<Self, ReadError> {
+    pub(crate) fn read(table: &mut Table, loss: &'static Loss) -> Result<Self, ReadError> {
         let records = table.required("records", "records = 4500")?;
         let records = records.locate(records.count(2, MAX_COUNT)?);
         let label = read_label(table.required("label", "label = { column = \"class\" }")?)?;
@@ -104,6 +106,12 @@ impl SvmSpec {
             &label,
         )?;
         let tune = table.optional("tune");
+        if let (Some(tune), false) = (&tune, loss.tunes) {
+            let word = loss.kind.word;
+            return Err(tune
+                .error(format!("`tune` is not part of model `{word}`: a private choice of λ is not proven for its loss here"))
+                .with_help("state `lambda`, or leave it to the rule of version 2"));
+        }
         if let (Some(tune), Some(_)) = (&tune, table.peek("lambda")) {
             return Err(tune
                 .error("`tune` and `lambda` are both given: λ is either chosen privately from the grid, or fixed")
@@ -125,7 +133,8 @@ impl SvmSpec {
             None => None,
             Some(item) => Some(read_norm(&item, features.len(), intercept)?),
         };
-        Ok(SvmSpec {
+        Ok(ClassifierSpec {
+            loss,
             records,
             features,
             label,
@@ -148,9 +157,9 @@ impl SvmSpec {
     }
 }
 
-impl Stated for SvmSpec {
+impl Stated for ClassifierSpec {
     fn kind(&self) -> &'static Kind {
-        &KIND
+        self.loss.kind
     }
 
     fn record_len(&self) -> Option<usize> {
@@ -183,13 +192,29 @@ impl Stated for SvmSpec {
         let adjacency = &spec.private.adjacency;
         let message = match adjacency.value {
             Adjacency::OneRecord { .. } => None,
-            Adjacency::Universe => Some("adjacency `universe` is not part of model `svm`"),
-            _ => Some("datasets of records differ in whole records"),
+            Adjacency::Universe => Some(format!(
+                "adjacency `universe` is not part of model `{}`",
+                self.loss.kind.word
+            )),
+            _ => Some("datasets of records differ in whole records".into()),
         };
         if let Some(message) = message {
             return Err(adjacency
                 .error(&spec.name, message)
                 .with_help("adjacency = { kind = \"one-record\" }"));
+        }
+        let strategy = &spec.feasibility.strategy;
+        if spec.feasibility.choice == StrategyChoice::Stated
+            && strategy.value == Strategy::Program
+            && !self.loss.trains_for_noise
+        {
+            let message = format!(
+                "model `{}` cannot be trained for the noise: {}",
+                self.loss.kind.word, self.loss.why_not
+            );
+            return Err(strategy
+                .error(&spec.name, message)
+                .with_help("strategy = \"output\": noise on the trained weights"));
         }
         let sensitivity = &spec.privacy.sensitivity;
         match sensitivity.value.certificate() {
@@ -220,7 +245,7 @@ impl Stated for SvmSpec {
         let StandIn::Twin(file) = data else {
             return Err(Missing::nominal("records"));
         };
-        Ok(Arc::new(SvmSpec {
+        Ok(Arc::new(ClassifierSpec {
             data: Some(file.clone()),
             test: None,
             at_twin: true,
@@ -229,7 +254,7 @@ impl Stated for SvmSpec {
     }
 
     fn open(&self, spec: &Spec, _files: &Files) -> Result<Box<dyn Model>, Failure> {
-        Ok(Box::new(SvmModel::open(self, spec)?))
+        Ok(Box::new(ClassifierModel::open(self, spec)?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a reader of released weights needs: the scaled features, the side of the hyperplane, the labels' names. All of it
 //! is public.
 
-use super::{Feature, INTERCEPT, Labels, Svm, SvmBuilder, weight_name};
+use super::{Classifier, ClassifierBuilder, Feature, INTERCEPT, Labels, weight_name};
 use conveil::program::{Decision, Meaning, Quantity, Reading, Subject, Term};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Default for Classes {
     }
 }
 
-impl SvmBuilder {
+impl ClassifierBuilder {
     pub(super) fn meaning(&self) -> Meaning {
         let quantity = |name: &str, bounds| Quantity {
             name: name.into(),
@@ -39,8 +39,8 @@ impl SvmBuilder {
                 weight: INTERCEPT.into(),
                 kind: "constant",
                 input: None,
-                numbers: BTreeMap::from([("value", -1.0)]),
-                formula: "−1".into(),
+                numbers: BTreeMap::from([("value", self.loss.sign)]),
+                formula: if self.loss.sign > 0.0 { "1" } else { "−1" }.into(),
             });
         }
         let Classes {
@@ -53,22 +53,20 @@ impl SvmBuilder {
             Labels::Public(_) => ("the features of one record", "the labels, "),
         };
         let of_records = match self.norm {
-            None => String::new(),
-            Some(norm) => {
-                format!(" and the norm {norm} that every record is scaled to where it is longer")
-            }
+            None => "the number of records and the names and bounds of the features".into(),
+            Some(norm) => format!(
+                "the number of records, names and bounds of features and the norm {norm} that longer records are scaled to"
+            ),
         };
         Meaning {
             subject: Some(Subject {
                 entry: "one number of one record".into(),
                 record: record.into(),
                 all: "all records".into(),
-                public: format!(
-                    "{labels}the number of records and the names and bounds of the features{of_records}"
-                ),
+                public: format!("{labels}{of_records}"),
             }),
             reading: Some(Reading {
-                value: quantity("score", None),
+                value: quantity(self.loss.score, None),
                 inputs: (self.features.iter())
                     .map(|feature| quantity(&feature.name, feature.bounds))
                     .collect(),
@@ -88,7 +86,7 @@ impl SvmBuilder {
     }
 }
 
-impl Svm {
+impl Classifier {
     /// What the two labels are called.
     pub fn classes(&self) -> &Classes {
         &self.parts.classes

@@ -4,7 +4,7 @@ use conveil::ask::{Privacy, Strategy};
 use conveil::plan::Choice;
 use conveil::program::Setting;
 
-use super::SvmBuilder;
+use super::{ClassifierBuilder, Loss};
 use crate::words::significant_to;
 
 /// λ of a spec of version 1 that states none.
@@ -28,21 +28,24 @@ pub fn lambda_by_rule(records: usize, numbers: usize, norm: Option<f64>, privacy
 }
 
 /// The strategy of a classifier that leaves it open. Every hyperplane is admissible, so that nothing has to be kept feasible.
-pub(super) fn strategy() -> Choice {
+pub(super) fn strategy(loss: &Loss) -> Choice {
     Choice::new(
         Strategy::Output,
-        "every hyperplane may be released, and where λ suits the noise, training for it does no better than noise on the trained weights",
+        match loss.trains_for_noise {
+            true => "every hyperplane may be released, and where λ suits the noise, training for it does no better than noise on the trained weights".into(),
+            false => format!("every hyperplane may be released, and {}", loss.why_not),
+        },
     )
 }
 
 /// How a card says which λ the rule chose, and from what.
-pub(super) fn setting(svm: &SvmBuilder, privacy: &Privacy) -> Setting {
-    let (lambda, records) = (svm.lambda, svm.records);
-    let features = match svm.features.len() {
+pub(super) fn setting(classifier: &ClassifierBuilder, privacy: &Privacy) -> Setting {
+    let (lambda, records) = (classifier.lambda, classifier.records);
+    let features = match classifier.features.len() {
         1 => "1 feature".into(),
         count => format!("{count} features"),
     };
-    let norm = (svm.norm).map_or(String::new(), |norm| format!(", norm {norm}"));
+    let norm = (classifier.norm).map_or(String::new(), |norm| format!(", norm {norm}"));
     let delta = match privacy.delta() {
         0.0 => String::new(),
         delta => format!(", δ = {delta}"),
@@ -60,7 +63,7 @@ pub(super) fn setting(svm: &SvmBuilder, privacy: &Privacy) -> Setting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Feature, Svm};
+    use super::super::{Classifier, Feature};
     use super::*;
 
     /// By hand: 2·3·√6/600 and 1.5·3·√(2 ln 12500)/600.
@@ -77,18 +80,18 @@ mod tests {
         assert!(
             (lambda_by_rule(600, 3, None, &Privacy::laplace(2.0)) / laplace - 0.5).abs() < 1e-12
         );
-        let svm = || {
+        let classifier = || {
             let features = ["a", "b"].map(|name| Feature::within(name, 0.0, 1.0));
-            Svm::of(600, features.to_vec())
+            Classifier::of(600, features.to_vec())
         };
         let privacy = Privacy::laplace(1.0);
-        let said = setting(&svm().lambda_by_rule(&privacy), &privacy).text;
+        let said = setting(&classifier().lambda_by_rule(&privacy), &privacy).text;
         assert_eq!(
             said,
             "λ = 0.0245, by the rule for 600 records, 2 features, ε = 1"
         );
         // A norm of 1.5 in the place of √3: less noise, and less λ in proportion.
-        let narrow = svm().norm(1.5).lambda_by_rule(&privacy);
+        let narrow = classifier().norm(1.5).lambda_by_rule(&privacy);
         assert!((narrow.lambda / laplace - 1.5 / 3f64.sqrt()).abs() < 1e-12);
         assert_eq!(
             setting(&narrow, &privacy).text,
