@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-12;
 /// width of the middle, and (θ_k − middle_k)·C_k plus half a width of the row sums of |C_k| on the diagonal is diagonally
 /// dominant, so semidefinite. What rounding may take from an eigenvalue is taken off the diagonal too. Test:
 /// `the_floor_lies_below_every_quadratic_cost`.
-pub(super) fn floor(affine: &AffineMap) -> Result<Sparse> {
+pub(crate) fn floor(affine: &AffineMap) -> Result<Sparse> {
     let base = affine.template().p();
     let n = base.columns();
     let mut entries: Vec<(usize, usize, f64)> = base.entries().collect();

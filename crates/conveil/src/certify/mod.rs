@@ -35,6 +35,7 @@ pub use certificate::{Kind, Need, Takes};
 pub(crate) use corrected::nominal_or_middle;
 pub use declared::Declared;
 pub(crate) use deviation::{Deviation, Found, is_moved};
+pub(crate) use floor::floor;
 pub(crate) use metric::shape_of_curvature;
 pub use sampled::{Estimate, Pairs, estimate};
 

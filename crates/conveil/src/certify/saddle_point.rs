@@ -208,7 +208,8 @@ fn flat<T>(
     )
 }
 
-/// ½(g + √(g² + h²/ν)) of one unit of a number.
+/// ½(g + √(g² + h²/ν)) of one unit of a number. In P₀⁻¹ its part of Δq is one vector; that of ΔA'y is Σ y_i a_i with |y_i| ≤ π_i and
+/// a_i what it adds to row i; that of ΔPx is Σ x_j c_j with |x_j| ≤ X_j and c_j what it adds to column j of P.
 fn moved(
     elastic: &Elastic<'_>,
     parameter: &Parameter,
@@ -216,36 +217,44 @@ fn moved(
     width: f64,
 ) -> Result<f64> {
     let n = curvature.columns.len();
-    // ‖e_j‖ in P₀⁻¹.
-    let unit = |j: usize| {
-        let mut e = vec![0.0; n];
+    let size_of = |v: &[f64]| crate::program::norm(&curvature.half_inverse(v));
+    let add = |v: &mut Vec<f64>, j: usize, coef: f64| {
+        v.resize(n, 0.0);
         if let Some(place) = curvature.place(j) {
-            e[place] = 1.0;
+            v[place] += coef;
         }
-        crate::program::norm(&curvature.half_inverse(&e))
     };
     let mut costs = vec![0.0; n];
-    let mut g = 0.0;
+    let mut of_rows: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    let mut of_columns: BTreeMap<usize, (f64, Vec<f64>)> = BTreeMap::new();
     let mut rows: BTreeMap<usize, f64> = BTreeMap::new();
     for location in parameter.locations() {
-        let (place, coef) = (location.place, location.coef.abs());
+        let (place, coef) = (location.place, location.coef);
         let size = |j: usize| elastic.size(j, parameter, place);
         match place {
-            Place::Q(j) => {
-                if let Some(place) = curvature.place(j) {
-                    costs[place] += location.coef;
+            Place::Q(j) => add(&mut costs, j, coef),
+            Place::A(i, j) => {
+                add(of_rows.entry(i).or_default(), j, coef);
+                *rows.entry(i).or_default() += coef.abs() * size(j)?;
+            }
+            Place::P(i, j) => {
+                let both = if i == j {
+                    vec![(i, j)]
+                } else {
+                    vec![(i, j), (j, i)]
+                };
+                for (i, j) in both {
+                    let column = of_columns.entry(j).or_default();
+                    column.0 = size(j)?;
+                    add(&mut column.1, i, coef);
                 }
             }
-            Place::A(i, j) => {
-                g += coef * elastic.price(i) * unit(j);
-                *rows.entry(i).or_default() += coef * size(j)?;
-            }
-            Place::P(i, j) if i == j => g += coef * size(j)? * unit(j),
-            Place::P(i, j) => g += coef * (size(j)? * unit(i) + size(i)? * unit(j)),
-            Place::B(i) => *rows.entry(i).or_default() += coef,
+            Place::B(i) => *rows.entry(i).or_default() += coef.abs(),
         }
     }
-    g += crate::program::norm(&curvature.half_inverse(&costs));
+    let mut g = size_of(&costs);
+    g += (of_rows.iter().map(|(i, v)| elastic.price(*i) * size_of(v))).sum::<f64>();
+    g += (of_columns.values().map(|(x, v)| x * size_of(v))).sum::<f64>();
     let h: f64 = rows.values().map(|v| v * v).sum::<f64>().sqrt();
     Ok(0.5 * (g + (g * g + h * h / width).sqrt()))
 }
@@ -262,10 +271,16 @@ impl Certificate for SaddlePoint {
                 short(kappa, 9)
             )
         });
+        let margin = match self.prices.is_empty() {
+            true => String::new(),
+            false => format!(
+                ", above a margin of width {} that gives way smoothly",
+                short(self.width, 9)
+            ),
+        };
         format!(
-            "saddle point: {}, above a margin of width {} that gives way smoothly{curvature}; public rows bound every variable that meets private numbers; so {} moves by at most {} in the {} norm between neighbours{}; it covers private numbers anywhere in the program; it assumes that width, prices, curvature, public bounds and the public part of the program were fixed without the data",
+            "saddle point: {}{margin}{curvature}; public rows bound every variable that meets private numbers; so {} moves by at most {} in the {} norm between neighbours{}; it covers private numbers anywhere in the program; it assumes that width, prices, curvature, public bounds and the public part of the program were fixed without the data",
             paid_for(&self.prices),
-            short(self.width, 9),
             self.bound.of,
             short(self.bound.bound, 9),
             self.bound.norm.symbol(),

@@ -177,7 +177,10 @@ fn smallest_of_each(applying: Vec<Applies<'_>>, comparable: bool) -> Vec<Applies
     let mut kept: Vec<Applies<'_>> = Vec::new();
     for applies in applying {
         let sensitivity = |a: &Applies<'_>| a.plan.guarantee().sensitivity();
+        // Where the answer is a part of the solution, the margin of one moves it far more than the correction of another.
+        let of_solution = |a: &Applies<'_>| a.plan.released().beside_the_answer().is_some();
         let same = |a: &Applies<'_>, b: &Applies<'_>| {
+            let comparable = comparable && !of_solution(a) && !of_solution(b);
             a.terms == b.terms && (comparable || a.terms.is_none() || a.word == b.word)
         };
         match kept.iter_mut().find(|other| same(other, &applies)) {

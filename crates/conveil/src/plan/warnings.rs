@@ -2,9 +2,10 @@
 
 use super::ReleasedMap;
 use crate::ask::{Adjacency, Privacy, Stated};
+use crate::certify;
 use crate::chance::Design;
 use crate::digits::short;
-use crate::program::{Cone, DataMap, Program, Sparse, Stage};
+use crate::program::{Cone, DataMap, Place, Program, Sparse, Stage};
 use crate::rule::{RowRule, slack_absorption};
 use crate::solve::{self, Outcome};
 
@@ -20,17 +21,16 @@ pub(super) fn collect(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let template = map.template();
-    if map.private_parts().p {
-        warnings.push(
-            "the quadratic cost is private: whether the optimum is unique, so that the answer is a function of the data, was not checked".into(),
-        );
-    } else if released.query().value_factor.is_none()
-        && !unique_answer(template, released)
-        && !unique_by_theorem(model, released)
-    {
-        warnings.push(
-            "the released quantity is not the optimal value and the objective is not strongly convex: the optimum may not be unique, and then the answer is not a function of the data; add a small strongly convex term".into(),
-        );
+    if released.query().value_factor.is_none() && !unique_by_theorem(model, released) {
+        match public_curvature(map) {
+            None => warnings.push(
+                "the quadratic cost is private: whether the optimum is unique, so that the answer is a function of the data, was not checked".into(),
+            ),
+            Some(p) if !unique_answer(&p, released) => warnings.push(
+                "the released quantity is not the optimal value and the objective is not strongly convex: the optimum may not be unique, and then the answer is not a function of the data; add a small strongly convex term".into(),
+            ),
+            Some(_) => {}
+        }
     }
     let records = match stated.adjacency {
         Adjacency::OneRecord { len } => map.len() / len.max(1),
@@ -65,12 +65,12 @@ pub(super) fn collect(
             "losses give way: every answer is feasible, and η is about how large each loss is planned to be, not about which answers are admissible".into(),
         );
         warnings.extend(divided(released.design()));
-    } else if map.private_parts().a {
-        warnings.push(
-            "coefficients of the constraints are private: whether the answer can move without limit was not checked".into(),
-        );
     } else {
-        match unlimited_answer(template, released) {
+        let a = public_coefficients(map);
+        match unlimited_answer(template, &a, released) {
+            Recession::Direction(_) if map.private_parts().a => warnings.push(
+                "coefficients of the constraints are private: whether the answer can move without limit was not checked".into(),
+            ),
             Recession::Direction(label) => warnings.push(format!(
                 "`{label}` can move without limit inside the feasible set: in that direction noise is never infeasible"
             )),
@@ -81,6 +81,36 @@ pub(super) fn collect(
         }
     }
     warnings
+}
+
+/// P, or where it is private what it is never below, if public bounds say so.
+fn public_curvature(map: &dyn DataMap) -> Option<Sparse> {
+    match map.private_parts().p {
+        false => Some(map.template().p().clone()),
+        true => certify::floor(map.affine()?).ok(),
+    }
+}
+
+/// A without the rows that hold private coefficients: what is left bounds the answer whatever the data are.
+fn public_coefficients(map: &dyn DataMap) -> Sparse {
+    let program = map.template();
+    let mut is_private = vec![false; program.rows()];
+    for location in map.parameters().iter().flat_map(|p| p.locations()) {
+        if let Place::A(i, _) = location.place
+            && let Some(row) = is_private.get_mut(i)
+        {
+            *row = true;
+        }
+    }
+    for block in program.constraints() {
+        let is_linear = matches!(block.cone(), Cone::Zero(_) | Cone::Nonnegative(_));
+        // Of another cone all rows go with one.
+        if !is_linear && is_private[block.range()].contains(&true) {
+            is_private[block.range()].fill(true);
+        }
+    }
+    let kept = program.a().entries().filter(|e| !is_private[e.0]);
+    Sparse::assemble(program.rows(), program.columns(), &kept.collect::<Vec<_>>())
 }
 
 /// A row's share of a joint η below this plans every loss for noise that is next to never seen.
@@ -130,11 +160,8 @@ fn unique_by_theorem(model: &dyn DataMap, released: &ReleasedMap<'_>) -> bool {
 }
 
 /// Whether the queried variables are unique at the optimum: they lie in P's support, and P ≻ 0 there.
-fn unique_answer(program: &Program, released: &ReleasedMap<'_>) -> bool {
-    let p = program.p();
-    let support: Vec<usize> = (0..program.columns())
-        .filter(|&j| p.get(j, j) > 0.0)
-        .collect();
+fn unique_answer(p: &Sparse, released: &ReleasedMap<'_>) -> bool {
+    let support: Vec<usize> = (0..p.columns()).filter(|&j| p.get(j, j) > 0.0).collect();
     let queried = released.query().rows().iter().flatten();
     if !queried.clone().all(|t| support.binary_search(&t.0).is_ok()) {
         return false;
@@ -158,8 +185,8 @@ enum Recession {
 }
 
 /// M2: is there a d with −Ad ∈ K and Qd ≠ 0? One small conic program per query row and sign.
-fn unlimited_answer(program: &Program, released: &ReleasedMap<'_>) -> Recession {
-    let by_rows = program.a().by_rows();
+fn unlimited_answer(program: &Program, a: &Sparse, released: &ReleasedMap<'_>) -> Recession {
+    let by_rows = a.by_rows();
     if bounded_by_linear_rows(program, &by_rows) {
         return Recession::None;
     }
@@ -168,7 +195,7 @@ fn unlimited_answer(program: &Program, released: &ReleasedMap<'_>) -> Recession 
         return Recession::NotChecked;
     }
     // −1 ≤ d ≤ 1, −Ad ∈ K, maximise ±Q_i d.
-    let mut triplets: Vec<(usize, usize, f64)> = program.a().entries().collect();
+    let mut triplets: Vec<(usize, usize, f64)> = a.entries().collect();
     let m = program.rows();
     for j in 0..n {
         triplets.push((m + j, j, 1.0));
