@@ -260,6 +260,82 @@ fn entries_are_called_by_their_own_names() {
     }
 }
 
+/// Numbers in P: half of one on the diagonal multiplies a square, all of one off it a product. An entry below the diagonal is the
+/// one above it.
+#[test]
+fn numbers_in_the_quadratic_cost_read_as_squares_and_products() {
+    let folder = directory("curvature-places");
+    let problem = r#"{"P": {"m": 2, "n": 2, "colptr": [0, 1, 3], "rowval": [0, 0, 1], "nzval": [0.0, 0.0, 0.0]},
+        "q": [-1.0, -1.0], "A": {"m": 4, "n": 2, "colptr": [0, 2, 4], "rowval": [0, 2, 1, 3], "nzval": [-1.0, 1.0, -1.0, 1.0]},
+        "b": [0.0, 0.0, 1.0, 1.0], "cones": [{"NonnegativeConeT": 4}]}"#;
+    write(&folder.join("p.json"), problem);
+    let spec = |[risk, covariance]: [&str; 2]| {
+        format!(
+            r#"version = 2
+[problem]
+model = "conic"
+file = "p.json"
+[[problem.variable]]
+name = "w"
+size = 2
+stage = "decision"
+names = ["stocks", "bonds"]
+[private]
+adjacency = {{ kind = "one-entry", alpha = 0.01 }}
+[[private.parameter]]
+name = "own risk"
+value = 2.5
+at = [{{ in = "P", row = 0, column = 0, offset = 1.0 }}, {{ in = "P", row = 1, column = 1, coef = 2.0, offset = 1.0 }}]
+bounds = [1.0, 4.0]
+{risk}[[private.parameter]]
+name = "covariance"
+value = 0.25
+at = [{{ in = "P", row = 1, column = 0 }}]
+bounds = [-0.5, 0.5]
+{covariance}[query]
+release = "identity"
+[privacy]
+mechanism = "laplace"
+epsilon = 1.0
+sensitivity = {{ by = "saddle", width = 1.0 }}
+"#
+        )
+    };
+    let checked = |nominal: [&str; 2]| {
+        write(&folder.join("p.toml"), spec(nominal));
+        let (code, shown, said) = ended(&folder, &["check", "p.toml"]);
+        assert_eq!(code, 0, "{said}");
+        shown
+    };
+    let shown = checked([""; 2]);
+    for line in [
+        "own risk    enters P[0, 0], P[1, 1], clipped to [1, 4]",
+        "coefficient 1: objective: ½ · (1 + `own risk`) · stocks²",
+        "coefficient 2: objective: ½ · (1 + 2·`own risk`) · bonds²",
+        "covariance  enters P[0, 1], clipped to [-0.5, 0.5]",
+        "coefficient 1: objective: (`covariance`) · stocks · bonds",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    // The floor is public, so that nothing is left to warn of.
+    assert!(!shown.contains("warning"), "{shown}");
+    let shown = checked(["nominal = 2.0\n", "nominal = -0.25\n"]);
+    for line in [
+        "coefficient 1: objective: ½ · 3 · stocks², at the nominal values",
+        "coefficient 2: objective: ½ · 5 · bonds², at the nominal values",
+        "coefficient 1: objective: −0.25 · stocks · bonds, at the nominal values",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    let (code, inspected, said) = ended(&folder, &["inspect", "p.toml", "--json"]);
+    assert_eq!(code, 0, "{said}");
+    let inspected: Value = serde_json::from_str(&inspected).unwrap();
+    assert_eq!(
+        (&inspected["count"], &inspected["clipped"]),
+        (&2.into(), &0.into())
+    );
+}
+
 #[test]
 fn a_percentage_is_no_share() {
     let folder = directory("percent");

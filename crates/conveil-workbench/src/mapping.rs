@@ -13,7 +13,7 @@ use std::collections::hash_map::Entry;
 /// One place that a private number enters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Enters {
-    /// The entry of the program: `b[42]`, `q[3]`, `A[1, 2]`.
+    /// The entry of the program: `b[42]`, `q[3]`, `A[1, 2]`, `P[0, 1]`.
     pub place: String,
     /// The row by its name, where it is in one.
     pub row: Option<String>,
@@ -109,7 +109,11 @@ impl Words<'_> {
 
     /// What a number in P multiplies: half of it on the diagonal, all of it off it.
     fn curvature(&self, i: usize, j: usize) -> String {
-        let number = self.number(Place::P(i, j), self.program.p().get(i, j), 1.0);
+        let place = Place::P(i, j);
+        let mut number = self.number(place, self.program.p().get(i, j), 1.0);
+        if self.names.contains_key(&place) {
+            number = format!("({number})");
+        }
         let (x, y) = (self.program.variable_name(i), self.program.variable_name(j));
         match i == j {
             true => format!("objective: ½ · {number} · {x}²"),

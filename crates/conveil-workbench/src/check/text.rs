@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use conveil::plan::Considered;
 use conveil_models::{digits, exact};
 use conveil_text::spelling::{counted, quoted};
 
@@ -19,6 +20,9 @@ const NAMED: usize = 6;
 
 /// Released numbers that the guarantee names.
 const RELEASED: usize = 8;
+
+/// Characters of a reason that are written out.
+const REASON: usize = 120;
 
 /// How much of each list is written out.
 struct Shown {
@@ -83,6 +87,35 @@ impl Shown {
             text += &format!("\n    and in {more} more places (see --details)");
         }
         text
+    }
+
+    /// A certificate that `auto` looked at: what it proves, or why it does not apply.
+    fn considered(&self, one: &Considered) -> String {
+        if let Some(why) = &one.why_not {
+            let is_long = !self.is_all && why.chars().count() > REASON;
+            return match is_long {
+                true => {
+                    let head: String = why.chars().take(REASON).collect();
+                    format!(
+                        "{}: does not apply: {}… (see --details)",
+                        one.by,
+                        head.trim_end()
+                    )
+                }
+                false => format!("{}: does not apply: {why}", one.by),
+            };
+        }
+        let mut line = format!("{}: ", one.by);
+        line += &(one.sensitivity).map_or("applies".into(), |sensitivity| {
+            format!("sensitivity {}", digits(sensitivity))
+        });
+        if let Some(score) = one.noise_and_correction {
+            line += &format!(", noise plus correction {}", digits(score));
+        }
+        if one.chosen {
+            line += ", chosen";
+        }
+        line
     }
 
     fn enters(&self, places: &[String]) -> String {
@@ -174,6 +207,11 @@ impl fmt::Display for Check {
         }
         writeln!(f)?;
         writeln!(f, "{}", self.text)?;
+        let considered = self.guarantee.basis.considered();
+        if !considered.is_empty() {
+            let title = "considered by auto, at the stated numbers";
+            shown.list(f, title, considered, |one| shown.considered(one))?;
+        }
         if shown.is_all && self.released.len() > RELEASED {
             shown.list(f, "all released numbers", &self.released, |name| {
                 format!("`{name}`")
