@@ -13,14 +13,14 @@
 (False, True)
 
 `privatize` makes a plan of a CVXPY problem; `one_entry`, `l1`, `l2` and `one_record` say which datasets are neighbours;
-`envelope`, `moreau`, `radius`, `strong_convexity`, `declared` and `sampled` say how far the answer can move between them; a `Ledger`
-counts what is spent. CVXPY is imported when it is needed.
+`envelope`, `moreau`, `saddle`, `radius`, `strong_convexity`, `auto`, `declared` and `sampled` say how far the answer can move
+between them; a `Ledger` counts what is spent. CVXPY is imported when it is needed.
 
 `opf`, `svm`, `logistic`, `regression`, `ellipsoid` and `portfolio` are ready-made models; `conveil.linear_model` has scikit-learn estimators.
 `study` computes the tables of the paper.
 """
 
-from ._ask import declared, envelope, l1, l2, moreau, one_entry, one_record, radius, sampled, strong_convexity
+from ._ask import auto, declared, envelope, l1, l2, moreau, one_entry, one_record, radius, saddle, sampled, strong_convexity
 from ._core import __version__
 from ._errors import (
     ConveilError,
@@ -73,6 +73,7 @@ __all__ = [
     "Unbounded",
     "__version__",
     "as_private",
+    "auto",
     "declared",
     "ellipsoid",
     "envelope",
@@ -88,6 +89,7 @@ __all__ = [
     "progress",
     "radius",
     "regression",
+    "saddle",
     "sampled",
     "strong_convexity",
     "study",

@@ -5,7 +5,7 @@ Values only: each says itself in the words of a spec, which is the one thing tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -64,9 +64,21 @@ class Sensitivity:
 
     by: str
     settings: tuple = ()
+    prices: tuple = ()
+    """Pairs of a constraint, or of its name or that of one of its rows, and its price."""
 
-    def text(self):
-        return "{ " + ", ".join([f'by = "{self.by}"', *(f"{k} = {v}" for k, v in self.settings)]) + " }"
+    def text(self, names=None):
+        """`names` are the engine's names of rows by those that the user knows."""
+        parts = [f'by = "{self.by}"', *(f"{k} = {v}" for k, v in self.settings)]
+        if self.prices:
+            named = (f"{_quoted((names or {}).get(name, name))} = {price!r}" for name, price in self.prices)
+            parts.append("prices = { " + ", ".join(named) + " }")
+        return "{ " + ", ".join(parts) + " }"
+
+    def of_problem(self, name_of):
+        """The same with names in the place of constraints."""
+        prices = tuple((key if isinstance(key, str) else name_of(key), price) for key, price in self.prices)
+        return replace(self, prices=prices)
 
 
 def envelope(price):
@@ -97,6 +109,41 @@ def moreau(width, *, offset=None, cap=None, curvature=None, around=None):
             raise InputError(f'around= is "zero" or "nominal", beside a curvature; found {around!r}')
         settings.append(("around", _quoted(around)))
     return Sensitivity("moreau", tuple(settings))
+
+
+def saddle(*, price=None, prices=None, width=None, curvature=None):
+    """Proven for private numbers anywhere in a problem: coefficients of constraints, right-hand sides, costs.
+
+    Constraints with private numbers may be exceeded at a public price for each unit: ``price`` for all of them, ``prices`` for
+    single ones, a dictionary by constraint, by its name, or by the name of one of its rows. Every variable that meets private
+    numbers needs public limits on both sides. That is enough for the optimal value. For variables give ``width`` too: the
+    constraints get a margin of at most width times price, which gives way smoothly; the objective must be curved in what is
+    released and in what meets private numbers, and ``curvature`` adds a small quadratic cost there.
+
+    >>> saddle(prices={"protein": 1000}).text()
+    '{ by = "saddle", prices = { "protein" = 1000.0 } }'
+    """
+    return _under("saddle", price, prices, width, curvature)
+
+
+def auto(*, price=None, prices=None, width=None, offset=None, curvature=None):
+    """Whichever of the proofs applies at the stated public numbers and serves best; `check` lists what each one proves.
+
+    The arguments are those of `envelope`, `moreau` and `saddle`. None of them has a default that could be right: a proof
+    that needs one that is not stated does not apply.
+    """
+    return _under("auto", price, prices, width, curvature, offset)
+
+
+def _under(by, price, prices, width, curvature, offset=None):
+    numbers = (("price", price), ("width", width), ("curvature", curvature))
+    settings = [(what, repr(_positive(number, what))) for what, number in numbers if number is not None]
+    if offset is not None:
+        settings.append(("offset", repr(float(offset))))
+    if prices is not None and not hasattr(prices, "items"):
+        raise InputError(f"prices= is a dictionary by constraint or by its name; found {type(prices).__name__}")
+    named = tuple((key, _positive(number, "a price")) for key, number in (prices or {}).items())
+    return Sensitivity(by, tuple(settings), named)
 
 
 def radius():
@@ -177,11 +224,11 @@ class Ask:
         rows = np.atleast_2d(np.asarray(self.shape, dtype=float)).tolist()
         return [f"shape = [{', '.join('[' + ', '.join(repr(v) for v in row) + ']' for row in rows)}]"]
 
-    def privacy_lines(self):
+    def privacy_lines(self, names=None):
         lines = ["[privacy]", f'mechanism = "{self.mechanism}"', f"epsilon = {float(self.epsilon)!r}"]
         if self.delta is not None:
             lines.append(f"delta = {float(self.delta)!r}")
-        return [*lines, f"sensitivity = {self.sensitivity.text()}"]
+        return [*lines, f"sensitivity = {self.sensitivity.text(names)}"]
 
     def feasibility_lines(self):
         lines = ["[feasibility]"]

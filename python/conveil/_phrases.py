@@ -42,6 +42,12 @@ _TABLE = [
     (r'`?sensitivity = \{ by = "envelope", [^}]*\}`?', "`price=`"),
     (r'`?sensitivity = \{ by = "radius" \}`?', "`sensitivity=conveil.radius()`"),
     (r'`?sensitivity = \{ by = "strong-convexity" \}`?', "`sensitivity=conveil.strong_convexity()`"),
+    (
+        r'price = ([\d.]+) for all such rows, or prices = \{ ("[^"]*") = ([\d.]+) \} beside the certificate',
+        r"price=\1 for all such constraints, or prices={\2: \3}",
+    ),
+    (r'release = "value" or "cost"', 'release="value"'),
+    (r"\b(curvature|price|width) = ([\d.]+\d)", r"\1=\2"),
     (r'\{ by = "(\w+)"[^}]*\}', r"conveil.\1(…)"),
     (r'by = "?(\w+)"?', r"conveil.\1()"),
     (r'shape = "(\w+)"', r'shape="\1"'),
@@ -152,7 +158,7 @@ _TABLE = [
 
 _ENTRY = re.compile(r"\[\d+\]$")
 """The end of the engine's name of an entry."""
-_PLACES = re.compile(r"((?:found|enters) )((?:, )?[bqA]\[\d+(?:, \d+)?\](?:, [bqA]\[\d+(?:, \d+)?\])*)")
+_PLACES = re.compile(r"((?:found|enters|enters at|stands at) )((?:, )?[bqA]\[\d+(?:, \d+)?\](?:, [bqA]\[\d+(?:, \d+)?\])*)")
 """Entries of the conic form, after a word that shows that no variable is meant."""
 _PLACE = re.compile(r"([bqA])\[(\d+)(?:, (\d+))?\]")
 

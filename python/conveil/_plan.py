@@ -7,6 +7,7 @@ A plan is public. Private values are read from the parameters at the moment of a
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -59,7 +60,7 @@ def privatize(
     ``adjacency`` says which datasets must be hard to tell apart (`one_entry`, `l1`, `l2`, `one_record`); ``epsilon``,
     ``delta`` and ``mechanism`` (``"laplace"``, ``"gaussian"``, ``"truncated-laplace"``) say how hard. How far the answer
     moves between them is known by ``price=``, the price of the `envelope`, or by ``sensitivity=``: `radius`,
-    `strong_convexity`, `declared` or `sampled`.
+    `strong_convexity`, `moreau`, `saddle`, `auto`, `declared` or `sampled`.
 
     ``eta`` is the largest probability that the decision violates the problem's constraints. ``bounds`` and ``nominal``
     are dictionaries by parameter: a public pair (low, high), and a public value that stands for the private one.
@@ -90,7 +91,15 @@ def privatize(
         if mapping is not None and not hasattr(mapping, "items"):
             raise InputError(f"{argument}= is a dictionary by parameter; found {type(mapping).__name__}")
     from ._bridge import read
+    from ._bridge.form import constraint_name
 
+    def named(constraint):
+        for position, one in enumerate(getattr(problem, "constraints", ())):
+            if one is constraint:
+                return constraint_name(one, position)
+        raise InputError(f"prices= holds {constraint!r}, which is neither a constraint of the problem nor the name of one")
+
+    ask = replace(ask, sensitivity=ask.sensitivity.of_problem(named))
     with Watched() as heard:
         heard.begin("read")
 
@@ -105,7 +114,7 @@ def privatize(
                 strategy=strategy,
                 decisions=decisions,
                 here_and_now=here_and_now,
-                keeps_private_prices=ask.sensitivity.by == "radius",
+                keeps_private_prices=ask.sensitivity.by in ("radius", "saddle", "auto"),
             )
 
         if strategy == "auto":
@@ -134,12 +143,12 @@ def _ask(
         raise InputError(
             "how far can the answer move between neighbours? Give price= (the optimal value, private right-hand sides), "
             "sensitivity=conveil.radius() (the optimal value, private prices), conveil.strong_convexity() (variables, "
-            "private linear costs), conveil.moreau(…) (variables, private right-hand sides), conveil.declared(…) or "
-            "conveil.sampled(…)"
+            "private linear costs), conveil.moreau(…) (variables, private right-hand sides), conveil.saddle(…) (private "
+            "numbers anywhere), conveil.auto(…) (whichever of these serves best), conveil.declared(…) or conveil.sampled(…)"
         )
     if not isinstance(sensitivity, Sensitivity):
         raise InputError(
-            f"sensitivity= is one of conveil.declared, sampled, envelope, moreau, radius and strong_convexity; found {sensitivity!r}"
+            f"sensitivity= is one of conveil.declared, sampled, envelope, moreau, saddle, auto, radius and strong_convexity; found {sensitivity!r}"
             " (a bare number has no basis: conveil.declared(number, reason) states it as yours)"
         )
     if strategy not in ("auto", "program", "output", "projected", "linear-term"):

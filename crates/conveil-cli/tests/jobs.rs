@@ -79,6 +79,10 @@ fn the_examples_that_rules_decide_are_near_the_best_or_say_what_is_better() {
         "dose-response",
         "plant-profit",
         "bike-sharing",
+        "blending",
+        "transport",
+        "bus-charging",
+        "private-covariance",
     ] {
         let spec = format!("{name}.toml");
         let check: Value = serde_json::from_str(&ok(&place, &["check", &spec, "--json"])).unwrap();

@@ -497,3 +497,122 @@ fn a_file_that_may_not_be_read() {
     assert_eq!(code, 2);
     assert!(stderr.contains("permission denied"), "{stderr}");
 }
+
+/// A certificate for private numbers anywhere names the public fact that it lacks, before any data are looked at.
+#[test]
+fn a_saddle_certificate_names_the_public_fact_that_is_missing() {
+    let place = directory("missing-facts");
+    let stated = "sensitivity = { by = \"saddle\", price = 1000.0 }";
+    let point = "release = \"sum\"\nvariables = [\"maize\"]";
+    let sum = |spec: &str| spec.replace("release = \"cost\"", point);
+    let by = |spec: &str, terms: &str| {
+        let terms = format!("sensitivity = {{ by = \"saddle\"{terms} }}");
+        spec.replace(stated, &terms)
+    };
+    let blending = text(&examples().join("blending.toml"));
+    assert!(blending.contains(stated) && blending.contains("release = \"cost\""));
+    let covariance = text(&examples().join("private-covariance.toml"));
+    let unbounded = covariance.replace("bounds = [4.0, 16.0]\n", "");
+    assert_ne!(covariance, unbounded);
+    let problem = |name: &str| text(&examples().join(format!("{name}.json")));
+    for (spec, problem, expected) in [
+        (
+            by(&blending, ""),
+            problem("blending"),
+            &[
+                "`protein` holds private numbers and has no price",
+                "has no default",
+                "instead: price = 1000.0 for all such rows, or prices = { \"protein\" = 1000.0 } beside the certificate",
+            ] as &[&str],
+        ),
+        (
+            by(&blending, ", prices = { protien = 900.0 }"),
+            problem("blending"),
+            &[
+                "`prices` names `protien`, but no row with private numbers is called so; did you mean `protein`?",
+            ],
+        ),
+        // A row that is there, and holds no private number.
+        (
+            by(&blending, ", prices = { fibre = 900.0 }"),
+            problem("blending"),
+            &["`prices` names `fibre`, but no row with private numbers is called so"],
+        ),
+        (
+            sum(&blending),
+            problem("blending"),
+            &[
+                "what is released is not the optimal value",
+                "`width` beside the prices",
+            ],
+        ),
+        // A rule that is still to be decided would meet the private coefficients.
+        (
+            by(&sum(&blending), ", price = 1000.0, width = 0.001"),
+            problem("blending"),
+            &[
+                "how `barley` follows the noise there is still to be decided",
+                "strategy = output",
+            ],
+        ),
+        (
+            by(&sum(&blending), ", price = 1000.0, width = 0.001")
+                .replace("[feasibility]", "[feasibility]\nstrategy = \"output\""),
+            problem("blending"),
+            &[
+                "`maize` is released, and the cost has no curvature on it",
+                "curvature = 0.1",
+            ],
+        ),
+        (
+            unbounded,
+            problem("private-covariance"),
+            &[
+                "`variance of growth` stands in P and has no public bounds",
+                "public bounds on every number in P",
+            ],
+        ),
+        (
+            covariance.replace("bounds = [4.0, 16.0]", "bounds = [-40.0, 16.0]"),
+            problem("private-covariance"),
+            &[
+                "not positive definite",
+                "narrower public bounds on the numbers in P",
+            ],
+        ),
+        (
+            covariance.replace(
+                "row = 0, column = 1, coef = 1.2",
+                "row = 0, column = 7, coef = 1.2",
+            ),
+            problem("private-covariance"),
+            &["P[0, 7] is not in", "the problem has columns 0 to 4"],
+        ),
+        (
+            covariance.clone(),
+            problem("private-covariance")
+                .replacen(
+                    "\"colptr\": [0, 1, 3, 6, 10, 15]",
+                    "\"colptr\": [0, 1, 2, 5, 9, 14]",
+                    1,
+                )
+                .replacen("\"rowval\": [0, 0, 1, 0", "\"rowval\": [0, 1, 0", 1)
+                .replacen("\"nzval\": [9.0, 0.0, 12.0", "\"nzval\": [9.0, 12.0", 1),
+            &["P[0, 1] is not in", "store an explicit 0"],
+        ),
+    ] {
+        write(&place.join("spec.toml"), &spec);
+        write(&place.join("blending.json"), &problem);
+        write(&place.join("private-covariance.json"), &problem);
+        let (code, stdout, stderr) = ended(&place, &["check", "spec.toml"]);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{expected:?}: {stderr}");
+        for expected in expected {
+            assert!(stderr.contains(expected), "{expected}\n{stderr}");
+        }
+        // No number of the data is said.
+        assert!(
+            !stderr.contains("8.3") && !stderr.contains("9.6"),
+            "{stderr}"
+        );
+    }
+}

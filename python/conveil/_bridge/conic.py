@@ -63,7 +63,7 @@ class Conic:
         lines += self._variables() + self._constraints()
         lines += ["[private]", f"adjacency = {ask.adjacency_text()}", f"data = {_text(THETA_FILE)}"]
         lines += self._parameters() + ask.universe_lines(self.model) + self._query(ask)
-        lines += ask.privacy_lines() + ask.feasibility_lines() + ask.other_lines()
+        lines += ask.privacy_lines(self.engine_rows()) + ask.feasibility_lines() + ask.other_lines()
         return "\n".join(lines) + "\n"
 
     @cached_property
@@ -112,6 +112,19 @@ class Conic:
                 found += [every[k] for k in entry]
             else:
                 found += [f"{said}[{k}]" for k in range(size)]
+        return found
+
+    def engine_rows(self):
+        """The engine's names of constraints and of their rows, by the user's."""
+        found = {}
+        for number, rows, size in self._cones():
+            said = rows.said or rows.name
+            found.setdefault(said, rows.name)
+            if size > 1 and rows.shape:
+                entry = self.model.form.row_entry[self.model.form.row_block == number]
+                every, own = names.entries(said, rows.shape), names.entries(rows.name, rows.shape)
+                plain = [f"{rows.name}[{k}]" for k in range(size)] if len(rows.shape) == 1 else [own[k] for k in entry]
+                found.update({every[k]: name for k, name in zip(entry, plain)})
         return found
 
     def place(self, where, first, second):

@@ -20,6 +20,9 @@ pub const EXAMPLES: &[&str] = &[
     "least-squares-certified",
     "hospital-staffing",
     "bike-sharing",
+    "blending",
+    "transport",
+    "bus-charging",
 ];
 
 /// The example specs of power grids, by name: their private values are in a CSV beside them.
@@ -33,7 +36,7 @@ pub const CLASSIFIER_EXAMPLES: &[&str] = &["svm-machines", "readmissions", "read
 
 /// The example specs for which the rule of version 2 chooses another strategy than program perturbation, which `explain` and
 /// `frontier` are about.
-pub const RULED_EXAMPLES: &[&str] = &["dose-response", "plant-profit"];
+pub const RULED_EXAMPLES: &[&str] = &["dose-response", "plant-profit", "private-covariance"];
 
 /// The example specs of ellipsoids, by name: their private offsets are in a CSV beside them.
 pub const ELLIPSOID_EXAMPLES: &[&str] = &["ellipsoid"];
