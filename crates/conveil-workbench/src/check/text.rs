@@ -91,21 +91,21 @@ impl Shown {
 
     /// A certificate that `auto` looked at: what it proves, or why it does not apply.
     fn considered(&self, one: &Considered) -> String {
+        let by = match one.without_width {
+            true => format!("{} without width", one.by),
+            false => one.by.into(),
+        };
         if let Some(why) = &one.why_not {
             let is_long = !self.is_all && why.chars().count() > REASON;
             return match is_long {
                 true => {
                     let head: String = why.chars().take(REASON).collect();
-                    format!(
-                        "{}: does not apply: {}… (see --details)",
-                        one.by,
-                        head.trim_end()
-                    )
+                    format!("{by}: does not apply: {}… (see --details)", head.trim_end())
                 }
-                false => format!("{}: does not apply: {why}", one.by),
+                false => format!("{by}: does not apply: {why}"),
             };
         }
-        let mut line = format!("{}: ", one.by);
+        let mut line = format!("{by}: ");
         line += &(one.sensitivity).map_or("applies".into(), |sensitivity| {
             format!("sensitivity {}", digits(sensitivity))
         });
