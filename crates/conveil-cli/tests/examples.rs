@@ -212,6 +212,34 @@ fn a_long_reason_of_auto_is_whole_in_the_details() {
     }
 }
 
+/// Two released numbers: each is carried by its own noise alone, to rounding, in the decision for the data themselves too.
+#[test]
+fn a_decision_with_two_released_numbers_is_for_the_data_themselves() {
+    let place = directory("two-numbers");
+    let problem = text(&examples().join("transport.json"));
+    write(&place.join("transport.json"), problem);
+    let spec = text(&examples().join("transport.toml"));
+    for [west, centre, east] in [
+        ["264.732043", "347.630864", "159.389125"],
+        ["170.1", "375.7", "221.3"],
+        ["279.9", "241.3", "131.7"],
+        ["201.3", "299.9", "199.1"],
+    ] {
+        let other = spec
+            .replace("value = 214.0", &format!("value = {west}"))
+            .replace("value = 322.0", &format!("value = {centre}"))
+            .replace("value = 171.0", &format!("value = {east}"));
+        assert_ne!(other, spec);
+        write(&place.join("spec.toml"), other);
+        let (code, stdout, stderr) = ended(&place, &["solve", "spec.toml", "--json", "-q"]);
+        assert_eq!(code, 0, "{stderr}");
+        let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(report["correction"]["at_the_data"], true, "{west}");
+        let loss = report["loss"].as_f64().unwrap_or(f64::NAN);
+        assert!(loss >= 0.0, "{west}: {loss}");
+    }
+}
+
 /// Draws data between the public bounds of the examples with elastic certificates, and prints how often a row was exceeded or
 /// data were corrected: the numbers of docs/guide.md.
 #[test]
