@@ -394,7 +394,7 @@ fn flags_that_make_no_sense() {
             "error: invalid value '-1' for '--values <V,V,…>': must be a positive number\n\nFor more information, try '--help'.\n"),
         (SCALAR, &[], &[],
             &["frontier", "spec.toml", "--over", "delta"], 2,
-            "error: invalid value 'delta' for '--over <OVER>'\n  [possible values: epsilon, alpha, eta]\n\nFor more information, try '--help'.\n"),
+            "error: invalid value 'delta' for '--over <OVER>'\n  [possible values: epsilon, alpha, eta, width, curvature, price]\n\nFor more information, try '--help'.\n"),
         (SCALAR, &[], &[],
             &["frontier", "spec.toml", "--over", "eta", "--values", "0.1,0.9"], 2,
             "error: spec.toml: η must lie strictly between 0 and 1/2, found 0.9\n"),

@@ -91,7 +91,7 @@ fn mistakes_in_problem() {
         (EVERY_KEY, "size = 3", "size = 3\nbounds = [1.0, 1.0]",
             "spec.toml:10:10: the lower bound comes first and is below the upper one, found 1 and 1\n  help: a variable that is fixed needs an equality in the problem"),
         (EVERY_KEY, "size = 3", "size = 3\nbounds = [1.0, \"a\"]",
-            "spec.toml:10:16: `bounds` must be a number, found a string"),
+            "spec.toml:10:16: entry 1 of `bounds` must be a number, found a string"),
         (EVERY_KEY, "size = 3", "size = 3\nnames = [\"early\", \"late\"]",
             "spec.toml:10:9: `x` has 3 entries, but 2 names in `names`\n  help: `size` says how many entries the block has; name each of them, or none"),
         (EVERY_KEY, "name = \"y\"", "name = \"y\"\nnames = [\"x\"]",

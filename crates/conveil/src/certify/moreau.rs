@@ -259,7 +259,7 @@ impl Certificate for Moreau {
         };
         let cap = terms.price.map_or(String::new(), |price| {
             format!(
-                ", and at most {} per unit is paid beyond it",
+                "; at most {} per unit is paid beyond it",
                 short(price, 9)
             )
         });

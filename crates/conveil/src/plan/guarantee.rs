@@ -540,10 +540,10 @@ impl Guarantee {
                 "; this is for corrected data: a correction is made whenever the price of the data differs from the public one, and its size is private"
             }
             Some(Corrects::RowsAtAPrice) => {
-                "; rows with private numbers may be exceeded at their price, this is for their limits with what they are exceeded by, and whether one is, is private; the released number holds that price beside the cost of the decision"
+                "; rows with private numbers may be exceeded at their price; this is for their limits with what they are exceeded by; whether one is exceeded is private; the released number holds that price beside the cost of the decision"
             }
             Some(Corrects::RowsWithAMargin) => {
-                "; rows with private numbers are met with a margin, and may be exceeded at their price; this is for their limits with what they are exceeded by, and whether one is, is private"
+                "; rows with private numbers are met with a margin, and may be exceeded at their price; this is for their limits with what they are exceeded by; whether one is exceeded is private"
             }
         };
         if confidence < 1.0 {
