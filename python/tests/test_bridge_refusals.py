@@ -64,13 +64,14 @@ def test_an_unbounded_problem_is_said_in_the_users_names_under_an_envelope():
     assert "`x[0]` down" in str(failed.value)
 
 
-def test_a_variable_that_cvxpy_introduces_is_named_by_the_users_expression():
+def test_variables_that_cvxpy_introduces_are_bounded_by_those_of_the_user():
     x, d = cp.Variable(3, name="x"), cp.Parameter(3, name="d", value=D)
-    problem = cp.Problem(cp.Minimize(cp.sum(x)), [cp.geo_mean(x) >= 1, x >= d, x <= 10])
-    ask = {key: value for key, value in ASK.items() if key != "sensitivity"}
+    limits = [cp.geo_mean(x) >= 1, x >= d]
+    ask = {key: value for key, value in ASK.items() if key != "sensitivity"} | {"price": 10, "bounds": {d: (0, 6)}}
     with pytest.raises(conveil.Refused) as refused:
-        conveil.privatize(problem, [d], price=10, bounds={d: (0, 6)}, **ask)
-    assert "introduces for GeoMean(x" in refused.value.why
+        conveil.privatize(cp.Problem(cp.Minimize(cp.sum(x)), limits), [d], **ask)
+    assert "`x[0]` has no public bounds" in refused.value.why
+    conveil.privatize(cp.Problem(cp.Minimize(cp.sum(x)), [*limits, x <= 10]), [d], **ask)
 
 
 @pytest.mark.parametrize("units", [1e3, 1.0, 1e-3, 1e-6])

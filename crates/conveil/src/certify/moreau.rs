@@ -258,10 +258,7 @@ impl Certificate for Moreau {
             Offset::Named(_) => "the public one, stated for each".to_string(),
         };
         let cap = terms.price.map_or(String::new(), |price| {
-            format!(
-                "; at most {} per unit is paid beyond it",
-                short(price, 9)
-            )
+            format!("; at most {} per unit is paid beyond it", short(price, 9))
         });
         let curvature = terms.curvature.map_or(String::new(), |kappa| {
             format!(
