@@ -1,5 +1,7 @@
 //! The paper's tables and figures, as functions that return data, and one small module that plots them.
 //!
+//! - [`leakage`]: Figure 1, how exact answers give a datum away.
+//! - [`example`]: Figure 2, a private lower limit by output and by program perturbation.
 //! - [`opf`]: Table 1, private cost queries of the optimal power flow under every strategy.
 //! - [`cvar`]: Table 2, the risk of a private generation query.
 //! - [`density`]: Figure 3, what an observer of the released cost sees of adjacent demands.
@@ -24,8 +26,10 @@ pub mod classifier;
 pub mod cvar;
 pub mod density;
 pub mod ellipsoid;
+pub mod example;
 mod fitting;
 mod input;
+pub mod leakage;
 mod learning;
 pub mod opf;
 pub mod paper;

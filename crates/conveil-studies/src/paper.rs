@@ -92,6 +92,30 @@ pub fn section_421(lambda: f64, strategy: &str) -> Option<(f64, f64)> {
     }
 }
 
+/// What Section 4.2.1 prints for Δ₁ at λ = 1e-5.
+pub fn section_421_sensitivity(lambda: f64, strategy: &str) -> Option<f64> {
+    (lambda == 1e-5 && matches!(strategy, "output" | "program")).then_some(21.8)
+}
+
+/// What Section 4.2.1 prints for w₁ before noise at λ = 1e-5.
+pub fn section_421_weight(lambda: f64, strategy: &str) -> Option<f64> {
+    match strategy {
+        _ if lambda != 1e-5 => None,
+        "non-private" | "output" => Some(13.5),
+        "program" => Some(1045.0),
+        _ => None,
+    }
+}
+
+/// What Section 4.3.1 prints: Δ₂.
+pub(crate) const SECTION_431_SENSITIVITY: f64 = 0.46;
+
+/// By how much the loss of its program perturbation exceeds that of output perturbation, in percent.
+pub(crate) const SECTION_431_OVER_OUTPUT: f64 = 18.4;
+
+/// Which share of its models breaks a condition, in percent: of output and of program perturbation.
+pub(crate) const SECTION_431_INFEASIBLE: (f64, f64) = (9.8, 1.3);
+
 /// Table 3's networks.
 pub const TABLE_3_NETWORKS: [&str; 5] = TABLE_1_NETWORKS;
 

@@ -13,10 +13,12 @@ use serde::Serialize;
 
 use crate::parts::{self, Parts};
 use crate::plot::Figure;
-use crate::{classifier, cvar, density, ellipsoid, opf, regression, svm, wind};
+use crate::{classifier, cvar, density, ellipsoid, example, leakage, opf, regression, svm, wind};
 
 /// The studies, in the order of the help.
 pub const STUDIES: &[Entry] = &[
+    Entry::of::<leakage::Settings>(),
+    Entry::of::<example::Settings>(),
     Entry::of::<opf::Settings>(),
     Entry::of::<cvar::Settings>(),
     Entry::of::<density::Settings>(),

@@ -466,3 +466,70 @@ fn table_2_the_trade_depends_on_the_units() {
     ];
     assert_eq!(traded, right);
 }
+
+/// The means and the CVaRs of a table with q = 99% and q = 1%, each over what the paper prints.
+fn over_the_printed(table: &cvar::Table) -> Vec<f64> {
+    let pairs = |row: &cvar::Row| {
+        [
+            row.mean_loss_percent.unwrap() / row.paper_mean_percent.unwrap(),
+            row.cvar_loss_percent.unwrap() / row.paper_cvar_percent.unwrap(),
+        ]
+    };
+    table.rows.iter().flat_map(pairs).collect()
+}
+
+/// docs/studies.md: with a box that is drawn, as the paper's is, one half of the units has the whole of Table 2.
+#[test]
+fn table_2_a_drawn_box_has_the_printed_numbers_and_the_boxes_law_has_not() {
+    let network = Network::builtin("24_ieee_rts").unwrap();
+    let own_box = cvar::Settings {
+        tails_percent: vec![99.0, 1.0],
+        samples: 20,
+        seed: 5,
+        ..cvar::Settings::default()
+    };
+    let own_box = cvar::run(&network, &own_box, &Batch::new()).unwrap();
+    let drawn_box = cvar::Settings {
+        method: Method::SampledBox,
+        seed: 11,
+        ..own_box.settings.clone()
+    };
+    let drawn_box = cvar::run(&network, &drawn_box, &Batch::new()).unwrap();
+    assert!(own_box.rows.iter().all(|row| row.box_seed.is_none()));
+    assert!(drawn_box.rows.iter().all(|row| row.box_seed == Some(11)));
+    let drawn = over_the_printed(&drawn_box);
+    assert_eq!(drawn.len(), 12);
+    assert!(drawn.iter().all(|r| (r - 1.0).abs() < 0.04), "{drawn:?}");
+    let own = over_the_printed(&own_box);
+    assert!(own.iter().any(|ratio| *ratio < 0.55), "{own:?}");
+    assert!(own.iter().all(|ratio| *ratio < 1.0), "{own:?}");
+}
+
+#[test]
+fn table_2_value_at_risk_has_its_closed_form_and_lies_between_mean_and_cvar() {
+    let network = Network::builtin("24_ieee_rts").unwrap();
+    let settings = cvar::Settings {
+        tails_percent: vec![99.0],
+        samples: 4000,
+        ..cvar::Settings::default()
+    };
+    let table = cvar::run(&network, &settings, &Batch::new()).unwrap();
+    for row in &table.rows {
+        let mean = row.mean_loss_percent.unwrap();
+        let (edge, tail) = (
+            row.var_loss_percent.unwrap() - mean,
+            row.cvar_loss_percent.unwrap() - mean,
+        );
+        // Beyond its 95% quantile, s·ln 10, Laplace noise is exponential: on average it lies s further out.
+        let right = 10f64.ln() / (10f64.ln() + 1.0);
+        assert!((edge - right * tail).abs() < 1e-6, "{edge} {tail}");
+        // A quantile of 4000 draws has a standard deviation of √(0.05·0.95/4000)/0.05 = 7% of s; six of them are
+        // missed with probability below 1e-6.
+        let drawn = row.sampled_var_loss_percent.unwrap() - mean;
+        assert!(
+            (drawn - edge).abs() <= 0.42 * (tail - edge) + 1e-9,
+            "{drawn} {edge}"
+        );
+        assert!(row.sampled_model_var_percent.is_some());
+    }
+}

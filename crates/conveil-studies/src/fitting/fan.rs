@@ -243,21 +243,24 @@ impl<'a> Fan<'a> {
         Ok(CurveFan {
             title,
             curves: curves.collect::<Result<_>>()?,
+            mean: points(mean),
             baseline: points(plain),
         })
     }
 }
 
-/// Noisy curves of one way, each with whether it keeps the conditions, and the model without noise.
+/// Noisy curves of one way, each with whether it keeps the conditions; the mean model that they are around, and the model
+/// without noise.
 #[derive(Clone, Debug)]
 pub struct CurveFan {
     pub(crate) title: String,
     curves: Vec<(Vec<(f64, f64)>, bool)>,
+    mean: Vec<(f64, f64)>,
     baseline: Vec<(f64, f64)>,
 }
 
 impl CurveFan {
-    /// Valid curves below, broken ones over them, the model without noise over all.
+    /// Valid curves below, broken ones over them, the mean model and the model without noise over all.
     pub(crate) fn drawn_in(&self, mut panel: Panel) -> Panel {
         for (is_valid, colour, label) in [
             (true, Colour::Green, "keeps the conditions"),
@@ -267,7 +270,8 @@ impl CurveFan {
                 panel = panel.with(Series::line(colour, points.clone()).label(label));
             }
         }
-        self.baseline_in(panel)
+        let mean = Series::line(Colour::Blue, self.mean.clone());
+        self.baseline_in(panel.with(mean.label("mean model")))
     }
 
     /// The model without noise alone.

@@ -383,7 +383,7 @@ impl Study for Settings {
 
     fn legend(table: &Table) -> String {
         let mut text = String::from(
-            "mode: what the noise is calibrated to; paper: a declared bound on the cost, or α itself on the data; certified: the envelope's bound\nlimit: s·ln(1/(2η)), which no decision for the network's own demands can beat; best: the best split of the mass box (M5a)\n",
+            "mode: what the noise is calibrated to; paper: a declared bound on the cost, or α itself on the data; certified: the envelope's bound\nlimit: s·ln(1/(2η)), which no decision for the network's own demands can beat; best: the best split of the mass box (M5a)\ndrawn: all cells share one sample of the noise, scaled to each; their deviations from the exact numbers are not independent\n",
         );
         // What stands behind each status with a star: whose demands the promise is for.
         for row in table.rows.iter().filter(|row| row.is_corrected()) {

@@ -8,13 +8,17 @@
 mod cell;
 mod synthetic;
 
+use std::f64::consts::TAU;
+
 use clap::Args;
 use conveil::solve::Batch;
 use conveil::{Error, Result};
 use serde::Serialize;
 
+use self::synthetic::{HALF_AXES, LARGEST_X};
 use crate::fitting::{CurveFan, Head, Seeds, Way};
 pub use crate::fitting::{Fit, Spread};
+use crate::paper;
 use crate::plot::{Axis, Colour, Figure, Panel, Series, Shape};
 use crate::settings::{below_half, check_eta, check_positive, count, defaults, positive};
 use crate::study::{self, Column, Failure, Study, apart, each, left, percent_of, right, rounded};
@@ -89,6 +93,10 @@ pub struct Row {
     pub claimed_epsilon: f64,
     /// The ε that an audit of the released map found, over seeds; only where one is run.
     pub audited_epsilon: Option<Spread>,
+    /// By how much the mean loss exceeds output perturbation's in the same mode, in percent.
+    pub loss_over_output_percent: Option<f64>,
+    /// The same in the paper.
+    pub paper_loss_over_output_percent: Option<f64>,
     /// The paper's Δ.
     pub paper_sensitivity: Option<f64>,
     /// The paper's infeasibility.
@@ -118,6 +126,8 @@ pub fn run(settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
         let seeds = Seeds(seeds.iter().map(|seed| &seed[i]).collect());
         row(&head, &seeds, settings)
     });
+    let mut rows: Vec<Row> = rows.collect();
+    compare_with_output(&mut rows);
     let inner = Batch::new().cancel(batch.cancel_flag().clone());
     let first = cell::Cell::new(settings, settings.seed, &inner)?;
     Ok(Table {
@@ -125,12 +135,21 @@ pub fn run(settings: &Settings, batch: &Batch<'_>) -> Result<Table> {
             records: first.records(),
             fans: first.fans()?,
         },
-        ..Table::new(settings, rows.collect())
+        ..Table::new(settings, rows)
     })
 }
 
-/// What the paper prints: Δ₂, and the infeasibility of output and program.
-const PAPER: (f64, f64, f64) = (0.46, 9.8, 1.3);
+/// Says how far each loss is above output perturbation's of the same mode.
+fn compare_with_output(rows: &mut [Row]) {
+    let mean = |row: &Row| row.fit.loss.map(|loss| loss.mean);
+    let outputs = rows.iter().filter(|row| row.fit.strategy == "output");
+    let outputs: Vec<_> = outputs.map(|row| (row.fit.mode, mean(row))).collect();
+    for row in rows.iter_mut().filter(|row| row.fit.strategy != "output") {
+        let output = outputs.iter().find(|(mode, _)| *mode == row.fit.mode);
+        let both = mean(row).zip(output.and_then(|o| o.1));
+        row.loss_over_output_percent = both.map(|(loss, output)| 100.0 * (loss / output - 1.0));
+    }
+}
 
 fn row(head: &Head, seeds: &Seeds<'_>, settings: &Settings) -> Row {
     let all = || seeds.0.iter();
@@ -141,10 +160,13 @@ fn row(head: &Head, seeds: &Seeds<'_>, settings: &Settings) -> Row {
         draws: settings.draws,
         claimed_epsilon: settings.epsilon,
         audited_epsilon: Spread::of(all().filter_map(|e| e.audited_epsilon).collect()),
-        paper_sensitivity: is_paper.then_some(PAPER.0),
+        loss_over_output_percent: None,
+        paper_loss_over_output_percent: (is_paper && head.way == Way::TwoVertices)
+            .then_some(paper::SECTION_431_OVER_OUTPUT),
+        paper_sensitivity: is_paper.then_some(paper::SECTION_431_SENSITIVITY),
         paper_infeasible_percent: match head.way {
-            Way::Output if is_paper => Some(PAPER.1),
-            Way::TwoVertices if is_paper => Some(PAPER.2),
+            Way::Output if is_paper => Some(paper::SECTION_431_INFEASIBLE.0),
+            Way::TwoVertices if is_paper => Some(paper::SECTION_431_INFEASIBLE.1),
             _ => None,
         },
     }
@@ -155,6 +177,36 @@ fn row(head: &Head, seeds: &Seeds<'_>, settings: &Settings) -> Row {
 pub struct Pictures {
     records: Vec<(f64, f64)>,
     fans: Vec<CurveFan>,
+}
+
+/// Points of an ellipse.
+const OUTLINE: usize = 60;
+
+/// The universe of a record: the outline of its ellipse.
+fn ellipse((x, y): (f64, f64)) -> Vec<(f64, f64)> {
+    let angles = (0..=OUTLINE).map(|i| TAU * i as f64 / OUTLINE as f64);
+    let (across, up) = HALF_AXES;
+    angles
+        .map(|t| (x + across * t.cos(), y + up * t.sin()))
+        .collect()
+}
+
+/// The record whose neighbours are farthest, in units of the half axes: its ellipse can be seen.
+fn lone(records: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let square = |a: f64| a * a;
+    let apart = |a: &(f64, f64), b: &(f64, f64)| {
+        square((a.0 - b.0) / HALF_AXES.0) + square((a.1 - b.1) / HALF_AXES.1)
+    };
+    // Away from the ends, where the axes would cut the ellipse.
+    let inner = |r: &&(f64, f64)| r.0 > HALF_AXES.0 && r.0 < LARGEST_X - HALF_AXES.0;
+    let nearest = |a: &(f64, f64)| {
+        let others = records.iter().filter(|b| *b != a).map(|b| apart(a, b));
+        others.fold(f64::INFINITY, f64::min)
+    };
+    let found = records.iter().filter(inner);
+    found
+        .max_by(|a, b| nearest(a).total_cmp(&nearest(b)))
+        .copied()
 }
 
 impl Study for Settings {
@@ -184,7 +236,11 @@ impl Study for Settings {
 
     fn groups() -> String {
         let (loss, infeasible) = ("loss", "infeasible in %");
-        format!("{:52}{loss:^16} {infeasible:^26} {:8} {:>8}\n", "", "", "ε")
+        let over = "over output in %";
+        format!(
+            "{:52}{loss:^16} {over:^17} {infeasible:^26} {:17} {:>8}\n",
+            "", "", "ε"
+        )
     }
 
     fn columns() -> Vec<Column<Row>> {
@@ -193,6 +249,8 @@ impl Study for Settings {
             left("way", 38, |r| r.fit.name()),
             right("mean", 8, |r| rounded(r.fit.loss.map(|s| s.mean), 2)),
             right("std", 7, |r| rounded(r.fit.loss.map(|s| s.std), 2)),
+            right("ours", 8, |r| rounded(r.loss_over_output_percent, 1)),
+            right("paper", 8, |r| rounded(r.paper_loss_over_output_percent, 1)),
             right("median", 8, |r| {
                 rounded(r.fit.infeasible_percent.map(|s| s.median), 2)
             }),
@@ -201,6 +259,7 @@ impl Study for Settings {
             }),
             right("paper", 8, |r| rounded(r.paper_infeasible_percent, 2)),
             right("Δ", 8, |r| rounded(r.sensitivity.map(|s| s.mean), 2)),
+            right("paper", 8, |r| rounded(r.paper_sensitivity, 2)),
             right("audited", 8, |r| {
                 rounded(r.audited_epsilon.map(|s| s.mean), 2)
             }),
@@ -226,7 +285,7 @@ impl Study for Settings {
         )
     }
 
-    /// The records with the model without noise, then noisy models: valid ones green, others red.
+    /// The records with the model without noise and the ellipse of one, then noisy models: valid ones green, others red.
     fn figure(table: &Table) -> Figure {
         let Pictures { records, fans } = &table.pictures;
         let title = format!(
@@ -240,6 +299,11 @@ impl Study for Settings {
         };
         let points = Series::points(Colour::Sky, Shape::Disc, records.clone());
         let mut first = panel("records and the model without noise").with(points.label("records"));
+        if let Some(record) = lone(records) {
+            first = first
+                .with(Series::line(Colour::Purple, ellipse(record)).label("where it may lie"))
+                .with(Series::points(Colour::Purple, Shape::Disc, vec![record]).label("a record"));
+        }
         if let Some(fan) = fans.first() {
             first = fan.baseline_in(first);
         }

@@ -150,16 +150,16 @@ impl<'a> Cell<'a> {
 
     fn blank(&self, strategy: &'static str) -> Row {
         let (mode, lambda) = (self.machine.mode, self.machine.svm.lambda());
+        let printed = (mode == Mode::Paper).then_some(lambda);
         Row {
             mode,
             strategy,
             lambda,
             status: "ok".into(),
             majority: 100.0 * self.machine.test.majority(),
-            paper_accuracy: match mode {
-                Mode::Paper => paper::section_421(lambda, strategy),
-                _ => None,
-            },
+            paper_accuracy: printed.and_then(|l| paper::section_421(l, strategy)),
+            paper_sensitivity: printed.and_then(|l| paper::section_421_sensitivity(l, strategy)),
+            paper_weight: printed.and_then(|l| paper::section_421_weight(l, strategy)),
             ..Row::default()
         }
     }
@@ -182,7 +182,13 @@ pub(super) fn best_output(settings: &Settings, mode: Mode, batch: &Batch<'_>) ->
     let is_new = !settings.lambdas.contains(&lambda);
     rows.retain(|r| r.strategy == "output" || (r.strategy == "program" && is_new));
     for row in rows.iter_mut().filter(|r| r.strategy == "output") {
-        row.strategy = BEST_OUTPUT;
+        *row = Row {
+            strategy: BEST_OUTPUT,
+            paper_accuracy: None,
+            paper_sensitivity: None,
+            paper_weight: None,
+            ..row.clone()
+        };
     }
     Ok(rows)
 }

@@ -135,6 +135,10 @@ pub struct Row {
     pub audited: Option<Audited>,
     /// The accuracy that the paper prints, mean and standard deviation in percent.
     pub paper_accuracy: Option<(f64, f64)>,
+    /// The Δ₁ that the paper prints.
+    pub paper_sensitivity: Option<f64>,
+    /// The first weight before noise that the paper prints.
+    pub paper_weight: Option<f64>,
 }
 
 /// The table: modes, then λ, then strategies; the best public λ of output perturbation last in each mode.
@@ -208,9 +212,13 @@ impl Study for Settings {
                 let weights: Vec<String> = weights.map(|w| significant(*w)).collect();
                 weights.join(" ")
             }),
+            right("paper", 6, |r| {
+                r.paper_weight.map_or("–".into(), significant)
+            }),
             right("Δ₁", 9, |r| {
                 r.sensitivity.map_or("–".into(), significant)
             }),
+            right("paper", 6, |r| rounded(r.paper_sensitivity, 1)),
             right("noise", 7, |r| {
                 r.noise_ratio.map_or("–".into(), significant)
             }),
@@ -238,7 +246,7 @@ impl Study for Settings {
 
     fn legend(table: &Table) -> String {
         format!(
-            "audited: the ε that {} fresh pairs keep, calibrated a share {} of them; worst: the largest ε of any pair, a search\nincluded; within: percent of fresh pairs within ε; noise: its length over that of the weights\n",
+            "audited: the ε that {} fresh pairs keep, calibrated a share {} of them; worst: the largest ε of any pair, a search\nincluded; within: percent of fresh pairs within ε; noise: its length over that of the weights;\npaper: printed, of the mean accuracy, of the first weight and of Δ₁\n",
             table.settings.pairs,
             1.0 - table.settings.gamma
         )

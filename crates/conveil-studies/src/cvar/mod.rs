@@ -2,21 +2,22 @@
 //!
 //! Half of the units of 24_ieee_rts release their joint generation; minimised is the CVaR of the cost at a tail share q.
 //! With one noise CVaR has a closed form (M6); the paper's way, over samples, stands beside it. The paper draws its half
-//! of the units at random and does not name them: ours is drawn from a seed. Levels differ with the units, and so does
-//! how much mean is traded for tail: for some halves nothing is.
+//! of the units at random and does not name them: ours is drawn from a seed. How much mean is traded for tail differs with
+//! the units: for some halves nothing is. The level differs with the box: the paper's is drawn ([`Method::SampledBox`]).
+
+mod lottery;
 
 use clap::Args;
-use conveil::ask::{Adjacency, Ask, Bound, Privacy, Request};
-use conveil::noise::{Law, Sampler};
-use conveil::plan::{Decided, Plan};
-use conveil::risk::{Cvar, Risk};
-use conveil::solve::{self, Batch, Cancel};
+use conveil::noise::Sampler;
+use conveil::solve::{self, Batch};
 use conveil::{Error, Result};
 use conveil_grid::Network;
 use conveil_models::grid::Opf;
 use serde::Serialize;
 
+use self::lottery::Lottery;
 use crate::input;
+use crate::opf::Method;
 use crate::paper;
 use crate::parts;
 use crate::plot::{Axis, Colour, Figure, Panel, Series, Shape};
@@ -28,12 +29,6 @@ use crate::tolerance::retry_looser;
 
 /// The stream of the seed that chooses the units.
 const UNITS: u64 = 0x50;
-
-/// The stream of the seed behind the drawn columns.
-const DRAWS: u64 = 0x51;
-
-/// The tail at which every decision is judged: the worst 5%.
-const TAIL: f64 = 0.05;
 
 /// What to compute.
 #[derive(Clone, Debug, Args, Serialize)]
@@ -54,6 +49,9 @@ pub struct Settings {
     /// The probability of an infeasible dispatch, below 0.5
     #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = below_half, default_value_t = paper::ETA)]
     pub eta: f64,
+    /// The box of noise values that the dispatch must survive
+    #[arg(long, value_enum, default_value = "mass-box")]
+    pub method: Method,
     /// The units whose joint generation is released: `generator 7`, or `bus 23` for all that stand there [default: half
     /// of the units, drawn from the seed]
     #[arg(
@@ -66,7 +64,7 @@ pub struct Settings {
     /// Samples of the sampled CVaR, and draws of the drawn columns
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count::<usize>(1..=100_000))]
     pub samples: usize,
-    /// The seed of both, and of the units
+    /// The seed of both, of the units, and of the first sampled box
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
@@ -96,16 +94,24 @@ pub struct Row {
     pub mean_loss_percent: Option<f64>,
     /// CVaR of the loss at 5%, exact.
     pub cvar_loss_percent: Option<f64>,
+    /// VaR of the loss at 5%, exact: the loss that the worst 5% exceed.
+    pub var_loss_percent: Option<f64>,
     /// Expected loss of the same decision over the draws.
     pub sampled_mean_loss_percent: Option<f64>,
     /// CVaR of the loss at 5% of the same decision over the draws.
     pub sampled_cvar_loss_percent: Option<f64>,
+    /// VaR of the loss at 5% of the same decision over the draws.
+    pub sampled_var_loss_percent: Option<f64>,
     /// The CVaR at q that the sampled model believes to reach.
     pub sampled_model_objective_percent: Option<f64>,
     /// Expected loss of the sampled model's decision, exact.
     pub sampled_model_mean_percent: Option<f64>,
     /// CVaR of the loss at 5% of the sampled model's decision, exact.
     pub sampled_model_cvar_percent: Option<f64>,
+    /// VaR of the loss at 5% of the sampled model's decision, exact.
+    pub sampled_model_var_percent: Option<f64>,
+    /// Of a sampled box: its seed, the first whose box misses at most η of the noise.
+    pub box_seed: Option<u64>,
     /// The paper's mean, for other units.
     pub paper_mean_percent: Option<f64>,
     /// The paper's CVaR at 5%, for other units.
@@ -157,126 +163,11 @@ fn half_of_the_units(network: &Network, seed: u64) -> Vec<String> {
     chosen.into_iter().map(|u| network.unit_name(u)).collect()
 }
 
-/// The costs of a network, as a lottery of the noise.
-struct Lottery<'a> {
-    model: &'a Opf,
-    settings: &'a Settings,
-    theta: Vec<f64>,
-    optimum: f64,
-    /// c.
-    cost: Vec<(usize, f64)>,
-    cancel: &'a Cancel,
-}
-
-/// A decision, as far as its cost goes: mean + slope·ζ.
-struct Costs {
-    mean: f64,
-    slope: f64,
-    objective: f64,
-}
-
-impl Lottery<'_> {
-    fn row(&self, alpha: f64, tail_percent: f64) -> Result<Row> {
-        let settings = self.settings;
-        let q = tail_percent / 100.0;
-        let network = self.model.network().name().to_string();
-        let printed = match network == "24_ieee_rts" && settings.epsilon == paper::EPSILON {
-            true => paper::table_2(alpha, tail_percent),
-            false => None,
-        };
-        let mut row = Row {
-            network,
-            alpha,
-            tail_percent,
-            mode: "paper",
-            status: "infeasible".into(),
-            paper_mean_percent: printed.map(|p| p.0),
-            paper_cvar_percent: printed.map(|p| p.1),
-            ..Row::default()
-        };
-        let percent = |cost: f64| 100.0 * (cost - self.optimum) / self.optimum.abs();
-        let Some((exact, law)) = self.decide(alpha, Cvar::exact(q))? else {
-            return Ok(row);
-        };
-        let tail = |costs: &Costs| -> Result<f64> {
-            Ok(percent(
-                costs.mean + costs.slope.abs() * law.cvar_factor(TAIL)?,
-            ))
-        };
-        row.status = "ok".into();
-        row.objective_percent = Some(percent(exact.objective));
-        row.mean_loss_percent = Some(percent(exact.mean));
-        row.cvar_loss_percent = Some(tail(&exact)?);
-        let (mean, worst) = self.drawn(&exact, &law);
-        row.sampled_mean_loss_percent = Some(percent(mean));
-        row.sampled_cvar_loss_percent = Some(percent(worst));
-        let cvar = Cvar::sampled(q, settings.samples, settings.seed);
-        if let Some((sampled, _)) = self.decide(alpha, cvar)? {
-            row.sampled_model_objective_percent = Some(percent(sampled.objective));
-            row.sampled_model_mean_percent = Some(percent(sampled.mean));
-            row.sampled_model_cvar_percent = Some(tail(&sampled)?);
-        }
-        Ok(row)
-    }
-
-    /// The decision that minimises this CVaR, and the noise; none where the noise does not fit.
-    fn decide(&self, alpha: f64, cvar: Cvar) -> Result<Option<(Costs, Law)>> {
-        let settings = self.settings;
-        let query = self
-            .model
-            .generation_query(std::slice::from_ref(&settings.units))?;
-        let ask = Ask::new(query)
-            .adjacency(Adjacency::one_entry(alpha))
-            .privacy(Privacy::laplace(settings.epsilon))
-            .sensitivity(Request::Declared {
-                bound: Bound::PerAlpha(1.0),
-                reason: "one more MWh of demand moves the units' generation by at most one".into(),
-            })
-            .feasible(1.0 - settings.eta)
-            .risk(Risk::cvar(cvar));
-        retry_looser(self.cancel, |solver| {
-            let ask = ask.clone().settings(solver.clone());
-            let plan = Plan::paper_mode(self.model, ask, &self.theta)?;
-            match plan.released().at(&self.theta) {
-                Ok(decided) => Ok(Some((self.costs(&decided), *plan.law()))),
-                Err(Error::NoiseDoesNotFit(_)) => Ok(None),
-                Err(other) => Err(other),
-            }
-        })
-    }
-
-    fn costs(&self, decided: &Decided) -> Costs {
-        Costs {
-            mean: decided.program.objective(&decided.mean),
-            slope: decided
-                .recourse
-                .of_row(&self.cost)
-                .iter()
-                .map(|e| e.1)
-                .sum(),
-            objective: decided.objective,
-        }
-    }
-
-    /// Mean and CVaR at 5% over the draws.
-    fn drawn(&self, costs: &Costs, law: &Law) -> (f64, f64) {
-        let mut sampler = Sampler::new(self.settings.seed, DRAWS);
-        let draws = self.settings.samples.max(1);
-        let mut values: Vec<f64> = (0..draws)
-            .map(|_| costs.mean + costs.slope * sampler.draw(law))
-            .collect();
-        values.sort_by(|a, b| b.total_cmp(a));
-        let worst = ((TAIL * draws as f64).ceil() as usize).clamp(1, draws);
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        (mean(&values), mean(&values[..worst]))
-    }
-}
-
 impl Study for Settings {
     const NAME: &'static str = "cvar";
     const ABOUT: &'static str =
         "Table 2: the risk of a private generation query, exact beside sampled";
-    const EXAMPLES: &'static str = "Example:\n  conveil study cvar --alpha 15 --tail 99,50,1";
+    const EXAMPLES: &'static str = "Examples:\n  conveil study cvar --alpha 15 --tail 99,50,1\n  conveil study cvar --method sampled-box --seed 11";
     type Row = Row;
     type Pictures = ();
 
@@ -295,10 +186,14 @@ impl Study for Settings {
     fn headline(table: &Table) -> String {
         let settings = &table.settings;
         format!(
-            "the joint generation of {} units, CVaR of the cost at q; ε = {}, η = {}%, sensitivity declared as α",
+            "the joint generation of {} units, CVaR of the cost at q; ε = {}, η = {}%{}, sensitivity declared as α",
             settings.units.len(),
             settings.epsilon,
-            percent_of(settings.eta)
+            percent_of(settings.eta),
+            match settings.method {
+                Method::MassBox => "",
+                Method::SampledBox => " by a sampled box",
+            }
         )
     }
 
@@ -321,6 +216,7 @@ impl Study for Settings {
             right("exact", 9, |r| rounded(r.cvar_loss_percent, 2)),
             right("sampled", 8, |r| rounded(r.sampled_model_cvar_percent, 2)),
             right("paper", 8, |r| rounded(r.paper_cvar_percent, 2)),
+            right("VaR", 8, |r| rounded(r.var_loss_percent, 2)),
             right("drawn", 14, |r| {
                 let drawn = [r.sampled_mean_loss_percent, r.sampled_cvar_loss_percent];
                 drawn.map(|d| format!("{:>6}", rounded(d, 2))).join(" ")
@@ -331,7 +227,7 @@ impl Study for Settings {
 
     fn legend(table: &Table) -> String {
         format!(
-            "exact: CVaR in closed form; sampled: CVaR over {} samples, as in the paper; drawn: mean and CVaR of the exact decision\nover as many draws. The paper's units are not known: its levels are those of another half.\n",
+            "exact: CVaR in closed form; sampled: CVaR over {} samples, as in the paper; VaR: the loss that the worst 5% exceed,\nexact; drawn: mean and CVaR of the exact decision over as many draws. The paper's units and its box are not known.\n",
             table.settings.samples
         )
     }
