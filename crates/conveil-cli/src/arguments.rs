@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Check(Checked),
     /// Solve on the private data and report to the curator; nothing is released
     #[command(after_help = "Example:\n  conveil solve examples/specs/two-generators.toml")]
-    Solve(Curating),
+    Solve(Answering),
     /// Show the private values beside their public bounds and nominal values, and what is odd; for the curator alone
     #[command(after_help = "Example:\n  conveil inspect examples/specs/opf-24.toml")]
     Inspect(Curating),
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Compare(Study),
     /// Explain what holds the program back, and how far epsilon, alpha and eta can go
     #[command(after_help = "Example:\n  conveil explain examples/specs/portfolio.toml")]
-    Explain(Curating),
+    Explain(Answering),
     /// Tabulate the loss against epsilon, alpha, eta, or a public number of the certificate: width, curvature, price
     #[command(
         after_help = "Example:\n  conveil frontier examples/specs/scalar-lp.toml --over epsilon --values 0.3,1,3"
@@ -91,6 +91,21 @@ pub(crate) enum Command {
         after_help = "A pair above the claim is flagged: exit code 4. No pair found is no proof.\n\nExample:\n  conveil audit examples/specs/sampled-dispatch.toml --pairs 50"
     )]
     Audit(Audited),
+    /// Write the curator's report as one HTML file, with figures; nothing is released
+    #[command(
+        after_help = "Example:\n  conveil report examples/specs/two-generators.toml -o report.html"
+    )]
+    Report(Reported),
+    /// Write a released card as one HTML file; public, nothing but what the card says
+    #[command(after_help = "Example:\n  conveil card card.json -o card.html")]
+    Card(Carded),
+    /// Serve a local page: move settings, look, compare, audit and release
+    #[command(
+        after_help = "It prints the address to open, which holds a token: keep it to yourself. Only this machine can reach it. The page\n\
+        runs at public data until you switch to the private ones; settings moved after that are marked on every card.\n\n\
+        Example:\n  conveil studio examples/specs/opf-24.toml --folder examples/specs"
+    )]
+    Studio(Served),
     /// Keep a privacy budget per dataset, and the account of what was spent
     #[command(
         subcommand,
@@ -103,6 +118,48 @@ pub(crate) enum Command {
         after_help = "Example:\n  conveil study opf --networks 5_pjm --alpha 1,3"
     )]
     Study(Studied),
+    /// Look whether this machine, a spec and its ledger are in order; charges nothing, reads no private value
+    #[command(
+        after_help = "Something broken: exit code 2. Warnings alone: 0.\n\nExample:\n  conveil doctor examples/specs/opf-24.toml"
+    )]
+    Doctor(Examined),
+    /// Print the completions of a shell
+    #[command(
+        after_help = "Example:\n  conveil completions bash > ~/.local/share/bash-completion/completions/conveil"
+    )]
+    Completions(Completions),
+    /// Print the manual page of conveil, or of one of its verbs
+    #[command(after_help = "Example:\n  conveil man > conveil.1\n  man ./conveil.1")]
+    Man(Manual),
+}
+
+/// `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Examined {
+    /// A spec file: its plan, who may read its private files, and its ledger
+    #[arg(value_name = "SPEC.toml")]
+    pub(crate) spec: Option<PathBuf>,
+    /// A ledger file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ledger: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// A verb [default: the page of conveil itself]
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: Option<String>,
 }
 
 /// `init`.
@@ -142,7 +199,7 @@ pub(crate) struct Checked {
     /// Fail where public data show that the answer would be poor [exit code 4]
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Show long lists whole: every private number with every row it enters, every block and decision
+    /// Show everything: the guarantee in full, every private number with every row it enters, every block and decision
     #[arg(long)]
     pub(crate) details: bool,
 }
@@ -171,6 +228,23 @@ pub(crate) struct Curating {
     pub(crate) at: Option<At>,
 }
 
+/// `solve` and `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Answering {
+    #[command(flatten)]
+    pub(crate) curating: Curating,
+    #[command(flatten)]
+    pub(crate) depth: Depth,
+}
+
+/// How much is shown below the answer.
+#[derive(Debug, Args)]
+pub(crate) struct Depth {
+    /// Show everything below the answer, as it is: the guarantee in full, lines of any length
+    #[arg(long)]
+    pub(crate) details: bool,
+}
+
 /// Public data that stand in for the private ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum At {
@@ -178,6 +252,45 @@ pub(crate) enum At {
     Nominal,
     /// The public dataset that the spec names as `twin`
     Twin,
+}
+
+/// `report`.
+#[derive(Debug, Args)]
+pub(crate) struct Reported {
+    #[command(flatten)]
+    pub(crate) curating: Curating,
+    /// The new file [default: the name of the spec with -report.html, in the current directory]
+    #[arg(long, short, value_name = "FILE.html")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// `card`.
+#[derive(Debug, Args)]
+pub(crate) struct Carded {
+    /// The card, as `conveil release … --json` prints it
+    #[arg(value_name = "CARD.json")]
+    pub(crate) card: PathBuf,
+    /// The new file
+    #[arg(long, short, value_name = "FILE.html", default_value = "card.html")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// `studio`.
+#[derive(Debug, Args)]
+pub(crate) struct Served {
+    /// The spec to open first
+    #[arg(value_name = "SPEC.toml")]
+    pub(crate) spec: Option<PathBuf>,
+    /// The folder of specs and data; no file outside of it is opened. The spec's own, or this one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// The port on 127.0.0.1; any that is free where none is named
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// `compare`.
@@ -191,6 +304,8 @@ pub(crate) struct Study {
     /// The seed of the draws [default: the spec's, 1]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) depth: Depth,
 }
 
 /// `frontier`.
@@ -342,16 +457,26 @@ impl Command {
         match self {
             Command::Init(init) => init.output,
             Command::Check(checked) => checked.common.output,
-            Command::Solve(curating) | Command::Inspect(curating) | Command::Explain(curating) => {
-                curating.common.output
+            Command::Solve(answering) | Command::Explain(answering) => {
+                answering.curating.common.output
             }
+            Command::Inspect(curating) => curating.common.output,
             Command::Compare(study) => study.curating.common.output,
             Command::Frontier(sweep) => sweep.curating.common.output,
             Command::Release(releasing) => releasing.common.output,
             Command::Sensitivity(probe) => probe.curating.common.output,
             Command::Audit(audited) => audited.probe.curating.common.output,
+            Command::Report(reported) => reported.curating.common.output,
+            Command::Card(carded) => carded.output,
+            Command::Studio(served) => served.output,
             Command::Ledger(book) => book.output(),
             Command::Study(study) => study.output,
+            Command::Doctor(examined) => examined.output,
+            // Texts for other programs, as they are.
+            Command::Completions(_) | Command::Man(_) => Output {
+                json: false,
+                quiet: true,
+            },
         }
     }
 }
@@ -390,6 +515,27 @@ pub(crate) fn read() -> Result<Command, ExitCode> {
         let _ = write!(std::io::stdout(), "{help}");
         ExitCode::SUCCESS
     })
+}
+
+/// What the shell needs to complete this command line.
+pub(crate) fn completions(shell: clap_complete::Shell) -> String {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Line::command(), "conveil", &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The manual page of conveil, or of this verb; none where there is no such verb.
+pub(crate) fn manual(verb: Option<&str>) -> std::io::Result<Option<String>> {
+    let mut line = Line::command();
+    line.build();
+    let page = match verb {
+        None => Some(line),
+        Some(verb) => line.find_subcommand(verb).cloned(),
+    };
+    let Some(page) = page else { return Ok(None) };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    Ok(Some(String::from_utf8_lossy(&text).into_owned()))
 }
 
 #[cfg(test)]

@@ -55,15 +55,21 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Fa
     match command {
         Command::Init(init) => verbs::init(init, terminal),
         Command::Check(checked) => verbs::check(checked, terminal),
-        Command::Solve(curating) => verbs::solve(curating, terminal),
+        Command::Solve(answering) => verbs::solve(answering, terminal),
         Command::Inspect(curating) => verbs::inspect(curating, terminal),
         Command::Compare(study) => verbs::compare(study, terminal),
-        Command::Explain(curating) => verbs::explain(curating, terminal),
+        Command::Explain(answering) => verbs::explain(answering, terminal),
         Command::Frontier(sweep) => verbs::frontier(sweep, terminal),
         Command::Release(releasing) => release::run(releasing, terminal),
         Command::Sensitivity(probe) => verbs::sensitivity(probe, terminal),
         Command::Audit(audited) => verbs::audit(audited, terminal),
+        Command::Report(reported) => verbs::report(reported, terminal),
+        Command::Card(carded) => verbs::card(carded, terminal),
+        Command::Studio(served) => verbs::studio(served, terminal, cancel),
         Command::Ledger(book) => ledger::run(book, terminal),
         Command::Study(study) => study::run(study, terminal, cancel),
+        Command::Doctor(examined) => verbs::doctor(examined, terminal),
+        Command::Completions(wanted) => terminal.print(&arguments::completions(wanted.shell)),
+        Command::Man(wanted) => verbs::manual(wanted, terminal),
     }
 }

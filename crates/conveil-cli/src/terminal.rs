@@ -1,8 +1,9 @@
 //! The two streams: results to standard output, everything else to standard error.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,18 @@ impl Terminal {
     /// The result: JSON or text, on standard output. A reader that has seen enough closes the pipe: that is no failure.
     pub(crate) fn show<R: Serialize + fmt::Display>(&self, report: &R) -> Result<(), Failure> {
         self.print(&self.text(report)?)
+    }
+
+    /// A result that opens with the answer: on a terminal the labels of its first lines are bold.
+    pub(crate) fn show_answer<R: Serialize + fmt::Display>(
+        &self,
+        report: &R,
+    ) -> Result<(), Failure> {
+        let text = self.text(report)?;
+        match !self.output.json && is_coloured() {
+            true => self.print(&with_bold_labels(&text)),
+            false => self.print(&text),
+        }
     }
 
     /// A result whose text and JSON are written already.
@@ -216,6 +229,33 @@ impl Observer for Terminal {
     }
 }
 
+/// Whether standard output shows colours: a terminal that can, and nobody who wants none (NO_COLOR, TERM=dumb).
+fn is_coloured() -> bool {
+    let is_terminal = std::io::stdout().is_terminal();
+    wants_colour(is_terminal, |name| std::env::var_os(name))
+}
+
+/// The same, for a terminal or none and an environment.
+fn wants_colour(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    // An empty NO_COLOR is none, by its convention.
+    let is_unwanted = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    is_terminal && !is_unwanted && !is_dumb
+}
+
+/// The labels of the lines before the first empty one, in bold. A text without an empty line near its start has none.
+fn with_bold_labels(text: &str) -> String {
+    let Some((opening, rest)) = text.split_once("\n\n") else {
+        return text.into();
+    };
+    let bold = |line: &str| match line.split_once(": ") {
+        Some((label, said)) if !label.contains(' ') => format!("\u{1b}[1m{label}:\u{1b}[0m {said}"),
+        _ => line.to_owned(),
+    };
+    let lines: Vec<String> = opening.lines().map(bold).collect();
+    format!("{}\n\n{rest}", lines.join("\n"))
+}
+
 /// What a bar says while a stage runs.
 fn doing(stage: Stage) -> &'static str {
     match stage {
@@ -276,5 +316,35 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{wants_colour, with_bold_labels};
+
+    #[test]
+    fn colours_are_for_terminals_that_can_and_for_people_who_want_them() {
+        let with = |is_terminal: bool, set: &[(&str, &str)]| {
+            wants_colour(is_terminal, |name| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| value.into())
+            })
+        };
+        assert!(with(true, &[]));
+        assert!(with(true, &[("TERM", "xterm"), ("NO_COLOR", "")]));
+        assert!(!with(true, &[("NO_COLOR", "1")]));
+        assert!(!with(true, &[("TERM", "dumb")]));
+        // Piped, or written to a file.
+        assert!(!with(false, &[]));
+        assert!(!with(false, &[("TERM", "xterm")]));
+    }
+
+    #[test]
+    fn only_labels_of_the_opening_are_bold() {
+        let text = "released: `a`\n  b: c\n\nnoise: d\n";
+        let bold = "\u{1b}[1mreleased:\u{1b}[0m `a`\n  b: c\n\nnoise: d\n";
+        assert_eq!(with_bold_labels(text), bold);
+        assert_eq!(with_bold_labels("noise: d\n"), "noise: d\n");
     }
 }

@@ -1,11 +1,16 @@
 //! The verbs that release nothing: each asks the workbench and shows what it gets.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use conveil::solve::Cancel;
+use conveil_studio::Studio;
 use conveil_workbench::starter::{self, Draft};
-use conveil_workbench::{Failure, Judged, Workbench, read_witness};
+use conveil_workbench::{Answers, Failure, Judged, Kind, Workbench, doctor, read_witness};
 
-use crate::arguments::{Audited, Checked, Common, Curating, Init, Probe, Study, Sweep};
+use crate::arguments::{
+    self, Answering, Audited, Carded, Checked, Common, Curating, Depth, Examined, Init, Manual,
+    Probe, Reported, Served, Study, Sweep,
+};
 use crate::new_file::{refuse_existing, write_new};
 use crate::terminal::Terminal;
 
@@ -33,20 +38,34 @@ pub(crate) fn init(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
 /// No timings, so that nothing but public differences shows.
 pub(crate) fn check(checked: &Checked, terminal: &Terminal) -> Result<(), Failure> {
     let bench = opened(&checked.common, terminal)?;
-    let mut check = bench.check(terminal)?;
-    if checked.details {
-        check = check.with_details();
-    }
-    terminal.show(&check)?;
+    let check = bench.check(terminal)?;
+    let check = match checked.details {
+        true => check.with_details(),
+        false => check.in_short(),
+    };
+    terminal.show_answer(&check)?;
     match (checked.strict, &check.outlook) {
         (true, Some(outlook)) => bench.refuse_poor(outlook),
         _ => Ok(()),
     }
 }
 
-pub(crate) fn solve(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(curating, terminal)?;
-    terminal.show_timed(&bench.solve(curating.row, terminal)?)
+pub(crate) fn solve(answering: &Answering, terminal: &Terminal) -> Result<(), Failure> {
+    let bench = curated(&answering.curating, terminal)?;
+    let report = bench.solve(answering.curating.row, terminal)?;
+    answer(&bench, report, &answering.depth, terminal)
+}
+
+/// The document with its answer in front, and how long its stages took.
+fn answer<D: Answers>(
+    bench: &Workbench,
+    document: D,
+    depth: &Depth,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    terminal.show_answer(&bench.answered(document, depth.details, terminal))?;
+    terminal.say_timings();
+    Ok(())
 }
 
 pub(crate) fn inspect(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
@@ -60,12 +79,14 @@ pub(crate) fn compare(study: &Study, terminal: &Terminal) -> Result<(), Failure>
         draws: study.draws,
         seed: study.seed,
     };
-    terminal.show_timed(&bench.compare(&comparing, terminal)?)
+    let comparison = bench.compare(&comparing, terminal)?;
+    answer(&bench, comparison, &study.depth, terminal)
 }
 
-pub(crate) fn explain(curating: &Curating, terminal: &Terminal) -> Result<(), Failure> {
-    let bench = curated(curating, terminal)?;
-    terminal.show_timed(&bench.explain(curating.row, terminal)?)
+pub(crate) fn explain(answering: &Answering, terminal: &Terminal) -> Result<(), Failure> {
+    let bench = curated(&answering.curating, terminal)?;
+    let explanation = bench.explain(answering.curating.row, terminal)?;
+    answer(&bench, explanation, &answering.depth, terminal)
 }
 
 pub(crate) fn frontier(sweep: &Sweep, terminal: &Terminal) -> Result<(), Failure> {
@@ -106,4 +127,72 @@ pub(crate) fn audit(audited: &Audited, terminal: &Terminal) -> Result<(), Failur
     }
     terminal.say_timings();
     verdict
+}
+
+/// Whether the machine, a spec and its ledger are in order.
+pub(crate) fn doctor(examined: &Examined, terminal: &Terminal) -> Result<(), Failure> {
+    let (spec, ledger) = (examined.spec.as_deref(), examined.ledger.as_deref());
+    let Judged { report, verdict } = doctor::examine(spec, ledger, terminal);
+    terminal.show(&report)?;
+    verdict
+}
+
+/// The manual page.
+pub(crate) fn manual(wanted: &Manual, terminal: &Terminal) -> Result<(), Failure> {
+    let page = arguments::manual(wanted.verb.as_deref())
+        .map_err(|error| Failure::new(Kind::NotWritten, error.to_string()))?;
+    match (page, &wanted.verb) {
+        (Some(page), _) => terminal.print(&page),
+        (None, verb) => Err(Failure::input(format!(
+            "there is no verb {:?}\n  help: `conveil --help` lists them",
+            verb.as_deref().unwrap_or_default()
+        ))),
+    }
+}
+
+/// The curator's report as a page: a new file, for its owner's eyes.
+pub(crate) fn report(reported: &Reported, terminal: &Terminal) -> Result<(), Failure> {
+    let curating = &reported.curating;
+    let file = reported.out.clone().unwrap_or_else(|| {
+        let mut name = curating
+            .common
+            .spec
+            .file_stem()
+            .unwrap_or_default()
+            .to_owned();
+        name.push("-report.html");
+        PathBuf::from(name)
+    });
+    refuse_existing(&file, "report")?;
+    let bench = opened(&curating.common, terminal)?;
+    let page = conveil_pages::report(&bench, curating.about(), curating.row, terminal)?;
+    write_new(&file, "report", page.as_bytes())?;
+    terminal.print(&format!("open {}\n", file.display()))
+}
+
+/// A released card as a page.
+pub(crate) fn card(carded: &Carded, terminal: &Terminal) -> Result<(), Failure> {
+    refuse_existing(&carded.out, "page")?;
+    let name = carded.card.display().to_string();
+    let json = std::fs::read_to_string(&carded.card)
+        .map_err(|why| Failure::input(format!("cannot read {name}: {why}")))?;
+    let page = conveil_pages::card(&name, &json)?;
+    write_new(&carded.out, "page", page.as_bytes())?;
+    terminal.print(&format!("open {}\n", carded.out.display()))
+}
+
+/// The local page, until it is stopped.
+pub(crate) fn studio(served: &Served, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let beside = served.spec.as_ref().and_then(|spec| spec.parent());
+    let folder = served.folder.as_deref().or(beside);
+    let studio = Studio {
+        folder: folder.unwrap_or(Path::new("")).into(),
+        spec: served.spec.clone(),
+        port: served.port,
+    };
+    studio.serve(cancel, |address| {
+        terminal.print(&format!("open {address}\n"))?;
+        terminal.say("Ctrl-C stops it");
+        Ok(())
+    })
 }

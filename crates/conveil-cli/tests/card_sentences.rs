@@ -159,7 +159,7 @@ fn no_card_and_no_check_of_an_example_has_a_long_sentence() {
                 write(&folder.join("spec.toml"), spec);
                 let (code, card, _) =
                     ended(&folder, &["release", "spec.toml", "--no-ledger", "-q"]);
-                let (_, check, _) = ended(&folder, &["check", "spec.toml", "-q"]);
+                let (_, check, _) = ended(&folder, &["check", "spec.toml", "-q", "--details"]);
                 let long = long_sentences(&format!("{card}\n{check}"));
                 assert!(long.is_empty(), "{name}: {}", long.join("\n"));
                 cards += usize::from(code == 0);

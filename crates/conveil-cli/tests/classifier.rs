@@ -217,7 +217,7 @@ fn a_joint_promise_over_many_records_is_told_and_none_is_suggested() {
     let spec = SPEC.replace("eta = 0.05\nrows = \"each\"", "eta = 0.001");
     let place = place("svm-joint", &spec, &records(40));
     let told = "η = 0.001 is for all 80 rows together, so that each has 1.25e-5 of it";
-    let (_, stdout, _) = ended(&place, &["check", "spec.toml"]);
+    let (_, stdout, _) = ended(&place, &["check", "spec.toml", "--details"]);
     assert!(stdout.contains(told), "{stdout}");
     let (_, _, stderr) = ended(&place, &["solve", "spec.toml", "-q"]);
     assert!(stderr.contains(told), "{stderr}");

@@ -85,7 +85,7 @@ fn numbers_that_nobody_can_count_are_in_powers_of_ten() {
         .replace("kind = \"one-entry\", alpha = 0.5", "kind = \"one-record\"")
         .replace("eta = 0.05", "strategy = \"projected\"");
     let place = placed("advice-wide", &spec, RECORDS);
-    let (code, check, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
+    let (code, check, stderr) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(
         check.contains("clipped to [0, 1e99] before the fit"),

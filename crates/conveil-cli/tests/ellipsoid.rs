@@ -117,7 +117,7 @@ fn check_is_the_same_whatever_the_private_offsets() {
     let mut seen = Vec::new();
     for offsets in [csv.as_str(), &other, "no numbers", "1\n2\n"] {
         write(&place.join("ellipsoid.csv"), offsets);
-        let plain = ended(&place, &["check", "spec.toml"]);
+        let plain = ended(&place, &["check", "spec.toml", "--details"]);
         let document = ended(&place, &["check", "spec.toml", "--json"]);
         assert_eq!((plain.0, document.0), (0, 0), "{}", plain.2);
         seen.push((plain.1, document.1));
@@ -401,4 +401,41 @@ fn the_study_prints_rows_for_both_modes_and_strategies() {
         stderr.contains("there is no built-in polytope `cube`; there are: octagon, cut-box"),
         "{stderr}"
     );
+}
+
+/// The volume goes with the square of the objective, √det Y: a second road to what is measured.
+#[test]
+fn a_comparison_measures_the_noisy_volume_of_what_is_released() {
+    let place = placed("compared-volumes", &[]);
+    let flags = ["compare", "spec.toml", "--draws", "2000", "--json", "-q"];
+    let (code, stdout, stderr) = ended(&place, &flags);
+    assert_eq!(code, 0, "{stderr}");
+    let found: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(found["private"], true);
+    let sizes = found["sizes"].as_array().unwrap();
+    assert_eq!(sizes.len(), 2, "{stdout}");
+    for (size, strategy) in sizes.iter().zip(["output", "program"]) {
+        assert_eq!(size["strategy"], strategy);
+        assert_eq!(size["what"], "volume");
+        assert_eq!(size["draws"], 2000);
+        let number = |key: &str| size[key].as_f64().unwrap();
+        let rows = found["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["strategy"] == strategy).unwrap();
+        let kept = 1.0 - row["loss_percent"].as_f64().unwrap() / 100.0;
+        let before = number("before_noise_percent");
+        assert!((before - 100.0 * kept * kept).abs() < 1e-3, "{size} {kept}");
+        let (low, mean, high) = (
+            number("low_percent"),
+            number("mean_percent"),
+            number("high_percent"),
+        );
+        assert!(low < mean && mean < high, "{size}");
+        // E det(Y + Z) = det Y − σ², which is 0.01% here. Between 5 and 95% lie 3.3 deviations of nearly normal draws; a mean
+        // of 2000 is off by six of its own with probability below 1e-8.
+        let error = (high - low) / 3.3 / 2000f64.sqrt();
+        assert!((mean - before).abs() < 6.0 * error + 0.02, "{size}");
+    }
+    let (_, text, _) = ended(&place, &["compare", "spec.toml", "--draws", "20", "-q"]);
+    assert!(text.starts_with("COMPARISON: PRIVATE"), "{text}");
+    assert!(text.contains("\nvolume of program: "), "{text}");
 }

@@ -13,7 +13,7 @@ fn more_records_than_memory_holds_are_refused_with_the_number() {
         &place.join("spec.toml"),
         spec.replace("records = 600 ", "records = 1000000000 "),
     );
-    let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
+    let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
     assert_eq!(code, 2, "{stdout}{stderr}");
     let said = "a classifier of 1000000000 records with 2 features\n  because it needs about ";
     assert!(stderr.contains(said), "{stderr}");
@@ -35,7 +35,7 @@ fn more_pairs_than_memory_holds_are_refused_with_the_number() {
     );
     let problem = text(&examples().join("sampled-dispatch.json"));
     write(&place.join("sampled-dispatch.json"), problem);
-    let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
+    let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
     assert_eq!(code, 2, "{stdout}{stderr}");
     assert!(stderr.contains("a sample of 4605"), "{stderr}");
     assert!(stderr.contains(" GB of memory"), "{stderr}");

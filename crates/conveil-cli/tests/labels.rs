@@ -37,7 +37,7 @@ const HOURS: &str = "hour,demand\n08:00,9.0\n09:00,9.1\n";
 #[test]
 fn a_label_stands_on_its_card_in_file_names_and_in_what_is_said_of_its_row() {
     let folder = place("labels", LABEL, HOURS);
-    let (code, checked, said) = ended(&folder, &["check", "day.toml"]);
+    let (code, checked, said) = ended(&folder, &["check", "day.toml", "--details"]);
     assert_eq!(code, 0, "{said}");
     assert!(
         checked

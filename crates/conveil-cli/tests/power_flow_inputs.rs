@@ -182,7 +182,7 @@ fn bounds_by_load_are_those_of_the_file() {
             &place.join("spec.toml"),
             spec(network, 1.0, private, &envelope(60.0)),
         );
-        ended(&place, &["check", "spec.toml", "-q"])
+        ended(&place, &["check", "spec.toml", "-q", "--details"])
     };
     let (code, relative, stderr) = checked("bounds = { relative = 0.5 }");
     assert_eq!(code, 0, "{stderr}");
@@ -253,7 +253,7 @@ fn costs_that_cannot_be_released_are_refused_in_place() {
             &place.join("spec.toml"),
             spec(network, 1.0, bounds, &sensitivity),
         );
-        let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
+        let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
         assert_eq!((stderr.as_str(), code, stdout.as_str()), (said, 2, ""));
     }
     // Costs of p² alone have a slope all the same.
@@ -333,7 +333,7 @@ fn isolated_buses_are_noted() {
             &envelope(60.0),
         ),
     );
-    let (code, shown, stderr) = ended(&place, &["check", "spec.toml"]);
+    let (code, shown, stderr) = ended(&place, &["check", "spec.toml", "--details"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(
         shown.contains("note: bus 50 is isolated and left out of the network\n"),

@@ -80,7 +80,7 @@ fn what_does_not_show_reaches_no_card() {
         for (written, number) in HIDDEN {
             let spec = spec.replacen(good, &bad.replace('X', written), 1);
             write(&place.join("spec.toml"), spec);
-            let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q"]);
+            let (code, stdout, stderr) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
             assert_eq!(code, 2, "{bad} {number}: {stdout}{stderr}");
             let said = format!("holds {number}, which does not show");
             assert!(stderr.contains(&said), "{bad} {number}: {stderr}");

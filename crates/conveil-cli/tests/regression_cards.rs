@@ -83,7 +83,7 @@ fn a_card_says_what_is_protected_and_what_it_takes_to_use_the_weights() {
     let check = json(&place, &["check", "spec.toml", "--json"]);
     assert_eq!(check["protects"], card["protects"]);
     assert_eq!(check["reading"], card["reading"]);
-    let (_, text, _) = ended(&place, &["check", "spec.toml", "-q"]);
+    let (_, text, _) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
     assert!(text.contains(&format!("protects: {protects}\n")), "{text}");
     assert!(text.contains(used), "{text}");
     // A seed protects nothing, and so does paper mode.
@@ -192,7 +192,7 @@ fn a_card_says_what_released_sums_are_made_of() {
     let used = "use: power is fitted by the sum of weight × function:\n  constant: 1\n  (speed − 7): (speed − 7)\n  (speed − 7)^2: (speed − 7)^2\n  (speed − 7)^3: (speed − 7)^3\n  conditions (see feasibility): increasing along speed at 3\n  released are sums of these weights; one whose coefficients are the values of the functions at a point is the sum above at that point:\n  row 0 = 1 × `constant` + 2 × `(speed − 7)` + 4 × `(speed − 7)^2` + 8 × `(speed − 7)^3`\n  row 1 = −0.1 × `(speed − 7)^3`\n  speed, in the unit of the records; power, in the unit of the records, clipped to [0, 1] before the fit\n";
     let (_, card, _) = ended(&place, &["release", "spec.toml", "--no-ledger", "-q"]);
     assert!(card.contains(used), "{card}");
-    let (_, check, _) = ended(&place, &["check", "spec.toml", "-q"]);
+    let (_, check, _) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
     assert!(check.contains(used), "{check}");
     // One weighted sum is told in the same way, beside the functions that it leaves out: it is no prediction.
     let query = "release = \"weighted\"\nweights = { constant = 0.5, \"(speed − 7)\" = -1.0 }";
@@ -228,7 +228,7 @@ fn a_card_says_which_conditions_are_kept() {
         let (_, text, _) = ended(&place, &release);
         assert_eq!(text.contains(line), kept, "{strategy}: {text}");
         assert_eq!(text.contains("conditions (see"), kept, "{text}");
-        let (_, check, _) = ended(&place, &["check", "spec.toml", "-q"]);
+        let (_, check, _) = ended(&place, &["check", "spec.toml", "-q", "--details"]);
         assert_eq!(check.contains(line), kept, "{strategy}: {check}");
     }
 }

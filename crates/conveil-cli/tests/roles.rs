@@ -56,7 +56,7 @@ eta = 0.01
 const VARIABLE_T: &str = "release = \"identity\"\nvariables = [\"t\"]";
 
 fn check(place: &Path) -> (i32, String, String) {
-    ended(place, &["check", "s.toml"])
+    ended(place, &["check", "s.toml", "--details"])
 }
 
 #[test]

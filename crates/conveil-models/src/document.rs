@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 
 use crate::failure::Failure;
+use crate::picture::Picture;
 
 /// A value of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -118,6 +119,9 @@ pub struct Document {
     /// The same in words, line by line.
     #[serde(skip)]
     pub text: String,
+    /// The same in one line, where a line can say it.
+    #[serde(skip)]
+    pub summary: Option<String>,
 }
 
 impl fmt::Display for Document {
@@ -133,6 +137,8 @@ pub struct Annex {
     pub warning: Option<String>,
     /// What follows the engine's report, where one is asked for.
     pub report: Option<Result<Document, Failure>>,
+    /// The same decision as a picture, where a report is asked for and the model has one.
+    pub picture: Option<Picture>,
     /// What stands in for the engine's list of clipped values: the same in the words of the file.
     pub clipped: Option<Vec<Clipped>>,
 }

@@ -23,6 +23,8 @@ pub struct Files {
     spec_name: String,
     public: Place,
     private: Place,
+    /// The folder that no file may lie outside of, where there is one.
+    within: Option<PathBuf>,
 }
 
 /// Where files are.
@@ -64,7 +66,34 @@ impl Files {
             spec_name: spec_name.into(),
             public: Place::Folder(folder.into()),
             private: Place::Folder(folder.into()),
+            within: None,
         }
+    }
+
+    /// The same, where no file outside of this folder is opened, whatever the spec names: not by `..`, not by an absolute path,
+    /// not through a link. Test: `no_file_outside_of_the_folder_is_opened`.
+    pub fn within(self, folder: &Path) -> Result<Self, Failure> {
+        let unknown = |why| Failure::Input(format!("cannot use {}: {why}", folder.display()));
+        let folder = folder.canonicalize().map_err(unknown)?;
+        Ok(Files {
+            within: Some(folder),
+            ..self
+        })
+    }
+
+    /// Why a file that the spec names must not be opened, where it lies outside of the folder.
+    pub fn refused(&self, written: &str) -> Option<String> {
+        let (Some(within), Place::Folder(folder)) = (&self.within, &self.public) else {
+            return None;
+        };
+        // What does not exist is said by whoever opens it; its folder must be inside all the same.
+        let path = folder.join(written);
+        let found = path.canonicalize().or_else(|_| {
+            let parent = path.parent().unwrap_or(Path::new(""));
+            parent.canonicalize()
+        });
+        let is_inside = found.is_ok_and(|found| found.starts_with(within));
+        (!is_inside).then(|| "it is not inside the folder that was opened".into())
     }
 
     /// Of a spec whose files are these texts and no others; they are found by their names, as the spec writes them.
@@ -73,6 +102,7 @@ impl Files {
             spec_name: spec_name.into(),
             public: Place::Memory(Arc::new(by_name(files)?)),
             private: Place::Memory(Arc::default()),
+            within: None,
         })
     }
 
@@ -168,7 +198,10 @@ impl Files {
     fn text(&self, named: Named<'_>, place: &Place) -> Result<(String, String), ReadError> {
         let written = &named.file.value;
         let (name, text) = match place {
-            Place::Folder(folder) => on_disk(folder, written, |path| text_of(path, MOST_BYTES)),
+            Place::Folder(folder) => on_disk(folder, written, |path| {
+                self.refused(written)
+                    .map_or_else(|| text_of(path, MOST_BYTES), Err)
+            }),
             Place::Memory(files) => {
                 let text = in_memory(files, written);
                 (written.clone(), text.map(String::from))
@@ -186,7 +219,8 @@ impl Files {
         let written = &named.file.value;
         let (name, input): (_, Result<Box<dyn BufRead>, String>) = match place {
             Place::Folder(folder) => on_disk(folder, written, |path| {
-                records_of(path).map(|input| Box::new(input) as _)
+                let input = self.refused(written).map_or_else(|| records_of(path), Err);
+                input.map(|input| Box::new(input) as _)
             }),
             Place::Memory(files) => {
                 let text = in_memory(files, written);

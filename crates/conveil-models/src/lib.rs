@@ -34,6 +34,7 @@ pub mod logistic;
 pub mod model;
 pub mod outlook;
 mod outside;
+pub mod picture;
 pub mod portfolio;
 pub mod records;
 pub mod regression;

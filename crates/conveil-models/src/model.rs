@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use conveil::ask::{NoiseShape, Privacy, Query, Request};
-use conveil::curator::{About, CuratorReport};
+use conveil::curator::{About, CuratorReport, Size};
 use conveil::plan::{Choice, Decided, Plan};
 use conveil::program::{DataMap, Objective, Place};
 use conveil_text::tables::Table;
@@ -300,6 +300,11 @@ pub trait Datasets: fmt::Debug {
 
     /// Strategies side by side, where the model has a measure of its own.
     fn compare(&self, _case: &Compared<'_>) -> Option<Result<Document, Failure>> {
+        None
+    }
+
+    /// How large what each strategy releases is under the noise, beside the engine's comparison. As private as the data.
+    fn sizes(&self, _case: &Compared<'_>) -> Option<Result<Vec<Size>, Failure>> {
         None
     }
 

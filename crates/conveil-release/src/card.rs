@@ -261,6 +261,18 @@ impl Card {
         }
     }
 
+    /// The same card, stamped: these settings were moved after the private data were looked at. The guarantee is for settings
+    /// that do not depend on the data. (M7.)
+    pub(crate) fn moved_after_looking(mut self, settings: &[String]) -> Card {
+        if !settings.is_empty() {
+            let which = settings.join(", ");
+            self.stamps.push(format!(
+                "NOT COVERED BY THE GUARANTEE: the choice of {which}, moved after the private data were looked at"
+            ));
+        }
+        self
+    }
+
     /// What the row of a series is called, where the curator labels the rows.
     pub fn label(&self) -> Option<&Label> {
         self.label.as_ref()

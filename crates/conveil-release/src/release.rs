@@ -367,6 +367,15 @@ impl Released {
         }
     }
 
+    /// The same release, its card stamped with the settings that were moved after the private data were looked at: their
+    /// choice is not covered by the guarantee.
+    pub fn moved_after_looking(self, settings: &[String]) -> Released {
+        Released {
+            card: self.card.moved_after_looking(settings),
+            ..self
+        }
+    }
+
     /// The public card.
     pub fn card(&self) -> &Card {
         &self.card

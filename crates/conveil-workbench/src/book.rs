@@ -1,7 +1,10 @@
 //! Where a release is charged: the ledger of the spec, or nowhere.
 
+use std::path::PathBuf;
+
 use conveil::plan::Plan;
 use conveil::solve::Cancel;
+use conveil_models::spec::Ledger as LedgerAccount;
 use conveil_release::ledger::{
     self, Budget, Charges, Ledger, Neighbourhood, NotDurable, Receipt, Settings,
 };
@@ -42,7 +45,7 @@ impl Book {
             );
             return Err(error.with_help("leave out one of the two").into());
         }
-        let file = inputs.files.folder().join(section.file.value.as_str());
+        let file = file(inputs, section)?;
         let settings = Settings {
             cancel: cancel.clone(),
             ..Settings::default()
@@ -96,6 +99,18 @@ impl Book {
         match self {
             Book::File { ledger, .. } => ledger,
             Book::None(memory) => memory,
+        }
+    }
+}
+
+/// The file of a ledger, which lies inside the folder that was opened, where one was.
+pub(crate) fn file(inputs: &Inputs, section: &LedgerAccount) -> Result<PathBuf, Failure> {
+    let written = section.file.value.as_str();
+    match inputs.files.refused(written) {
+        None => Ok(inputs.files.folder().join(written)),
+        Some(why) => {
+            let message = format!("cannot use the ledger {written}: {why}");
+            Err(section.file.error(&section.source, message).into())
         }
     }
 }

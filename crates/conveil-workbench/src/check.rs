@@ -1,5 +1,6 @@
 //! What `check` shows: public facts alone. Two specs that differ in private values only have the same check.
 
+mod short;
 mod text;
 
 use conveil::ask::Strategy;
@@ -11,6 +12,7 @@ use conveil_models::document::{Fields, Value};
 use conveil_models::model::KINDS;
 use serde::Serialize;
 
+use crate::answer::Promise;
 use crate::mapping::{self, Enters};
 use crate::objective::Restating;
 use crate::outlook::Prospect;
@@ -88,9 +90,21 @@ pub struct Check {
     /// What the model calls a private number.
     #[serde(skip)]
     private_word: Option<&'static str>,
+    /// What is released and guaranteed, in short.
+    #[serde(skip)]
+    promise: Promise,
+    /// The norm that the sensitivity is in.
+    #[serde(skip)]
+    norm: &'static str,
+    /// The unit of the private numbers, where one is stated.
+    #[serde(skip)]
+    unit: Option<String>,
     /// Whether the text has every line of its lists. The document has them always.
     #[serde(skip)]
     is_detailed: bool,
+    /// Whether the text is the answer in a few lines.
+    #[serde(skip)]
+    is_short: bool,
 }
 
 /// A variable block.
@@ -179,7 +193,11 @@ impl Check {
             facts: with_nulls(facts.as_ref().map(|facts| facts.fields.clone())),
             line: facts.as_ref().map(|facts| facts.line.clone()),
             private_word: facts.map(|facts| facts.private),
+            promise: Promise::of(bench, plan),
+            norm: guarantee.privacy().norm().symbol(),
+            unit: (spec.private.unit.as_ref()).map(|unit| unit.value.clone()),
             is_detailed: false,
+            is_short: false,
             columns: program.columns(),
             rows: program.rows(),
             quadratic: program.p().nnz() > 0,
@@ -230,6 +248,15 @@ impl Check {
     #[must_use]
     pub fn with_details(mut self) -> Self {
         self.is_detailed = true;
+        self.is_short = false;
+        self
+    }
+
+    /// The same with a text of a few lines: what is released, what is guaranteed, what it costs and what comes next, then
+    /// the numbers behind it. Every warning stays.
+    #[must_use]
+    pub fn in_short(mut self) -> Self {
+        self.is_short = true;
         self
     }
 }

@@ -26,10 +26,25 @@ impl Inputs {
                 "{name}: {why}\n  help: give the path of a spec file; `conveil check --help` shows how"
             ))
         })?;
+        Self::of_text(path, &text)
+    }
+
+    /// The same, with this text in place of the file's.
+    pub(crate) fn of_text(path: &Path, text: &str) -> Result<Self, Failure> {
+        let name = path.display().to_string();
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Inputs {
-            spec: spec::read(&name, &text)?,
+            spec: spec::read(&name, text)?,
             files: Files::in_folder(&name, folder),
+        })
+    }
+
+    /// The same, where no file outside of the folder `within` is opened.
+    pub(crate) fn of_text_within(path: &Path, text: &str, within: &Path) -> Result<Self, Failure> {
+        let inputs = Self::of_text(path, text)?;
+        Ok(Inputs {
+            files: inputs.files.within(within)?,
+            ..inputs
         })
     }
 

@@ -63,17 +63,20 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod answer;
 mod ask;
 mod audit;
 mod book;
 mod cells;
 mod check;
 mod data;
+pub mod doctor;
 mod dry_run;
 pub mod failure;
 mod inputs;
 mod inspect;
 pub mod ledger;
+mod lines;
 mod mapping;
 mod objective;
 mod observer;
@@ -82,15 +85,18 @@ mod recipient;
 mod release;
 mod report;
 mod rule;
+pub mod settings;
 pub mod starter;
 mod tuning;
 mod workbench;
 
+pub use answer::{Answered, Answers};
 pub use ask::ask_from_spec;
 pub use audit::{Findings, Judged, Probe, read_witness};
 pub use cells::Cells;
 pub use check::Check;
-pub use conveil_models::files::Text;
+pub use conveil_models::files::{Text, text_of};
+pub use conveil_models::picture;
 pub use dry_run::{DryRun, Standing, WouldCharge};
 pub use failure::{Cause, Failure, Kind};
 pub use inspect::{Inspection, Value};

@@ -26,6 +26,9 @@ pub struct Outlook {
     measured: Measured,
     /// What to expect, in one line.
     pub expect: String,
+    /// The same for a head: the first number alone.
+    #[serde(skip)]
+    pub in_short: String,
     /// What is poor about it; empty where the settings serve.
     pub poor: Vec<String>,
 }
@@ -206,7 +209,12 @@ impl Workbench {
                 others: others.collect(),
                 trivial: None,
             };
-            Outlook::new(self.about, measured).expecting(expect)
+            let in_short = format!(
+                "about {}% of the optimum on {}",
+                digits(100.0 * chosen),
+                in_a_word(self.about)
+            );
+            Outlook::new(self.about, measured).expecting(expect, in_short)
         }))
     }
 
@@ -274,7 +282,13 @@ impl Workbench {
                 Alternative::new("the cost at the nominal values, which is public", apart)
             }),
         };
-        let mut outlook = Outlook::new(self.about, measured).expecting(expect);
+        let in_short = format!(
+            "about {} {worse}{} on {}",
+            digits(loss.abs()),
+            percent.replace("% of the optimum", "%"),
+            in_a_word(self.about)
+        );
+        let mut outlook = Outlook::new(self.about, measured).expecting(expect, in_short);
         if corrected || is_capped {
             outlook.poor.push(format!(
                 "on {data} the price is below what the data, or the room for the noise, cost: the price caps the released cost, and the decision is made for other data; a price is for one unit of a private number, and should be above what one more unit can cost"
@@ -321,6 +335,15 @@ fn data(about: About) -> &'static str {
     }
 }
 
+/// The same for a head.
+fn in_a_word(about: About) -> &'static str {
+    match about {
+        About::Private => "the private data",
+        About::Nominal => "the nominal values",
+        About::Twin => "the twin",
+    }
+}
+
 impl Outlook {
     fn new(at: About, measured: Measured) -> Self {
         let mut poor = Vec::new();
@@ -364,17 +387,32 @@ impl Outlook {
         if let Some(trivial) = trivial {
             expect += &format!(" ({}: {})", trivial.name, digits(trivial.error));
         }
+        let beside = match (without_noise, trivial) {
+            (Some(error), _) => format!(" (without noise: {})", digits(*error)),
+            (None, Some(trivial)) => format!(" (trivial answer: {})", digits(trivial.error)),
+            (None, None) => String::new(),
+        };
+        let in_short = format!(
+            "{measure} is about {} on {}{beside}",
+            digits(*chosen),
+            in_a_word(at)
+        );
         Outlook {
             at,
             expect,
+            in_short,
             measured,
             poor,
         }
     }
 
     /// The same, with what to expect said in other words.
-    fn expecting(self, expect: String) -> Self {
-        Outlook { expect, ..self }
+    fn expecting(self, expect: String, in_short: String) -> Self {
+        Outlook {
+            expect,
+            in_short,
+            ..self
+        }
     }
 }
 

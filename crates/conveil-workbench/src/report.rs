@@ -4,6 +4,7 @@ use std::fmt;
 
 use conveil::curator::CuratorReport;
 use conveil_models::document::{Annex, Document};
+use conveil_models::picture::Picture;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -17,9 +18,26 @@ pub struct Report {
     engine: Box<CuratorReport>,
     #[serde(flatten)]
     model: Option<Document>,
+    #[serde(skip)]
+    picture: Option<Picture>,
 }
 
 impl Report {
+    /// What the engine reports.
+    pub fn engine(&self) -> &CuratorReport {
+        &self.engine
+    }
+
+    /// What the model says of the same decision, where it has words of its own.
+    pub fn model(&self) -> Option<&Document> {
+        self.model.as_ref()
+    }
+
+    /// The decision as a picture, where its model has one.
+    pub fn picture(&self) -> Option<&Picture> {
+        self.picture.as_ref()
+    }
+
     pub(crate) fn new(
         engine: &CuratorReport,
         annex: Annex,
@@ -35,6 +53,7 @@ impl Report {
         Ok(Report {
             engine,
             model: annex.report.transpose()?,
+            picture: annex.picture,
         })
     }
 }

@@ -66,6 +66,11 @@ pub fn models() -> String {
     KINDS.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The words of these models.
+pub fn words() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.word).collect()
+}
+
 /// What to say to somebody who names no model.
 pub fn no_model() -> Failure {
     Failure::input(format!(

@@ -35,6 +35,8 @@ pub struct Workbench {
     /// Whose numbers its data are.
     pub(crate) about: About,
     plans: Arc<Plans>,
+    /// Settings that were moved after the private data were looked at.
+    pub(crate) moved: Arc<[String]>,
 }
 
 /// The plans that were made of a spec, by their strategy: a comparison plans for program perturbation, whichever the spec
@@ -116,6 +118,17 @@ impl Workbench {
         Self::of(Inputs::open(path)?, observer)
     }
 
+    /// The same with this text in place of what the file at `path` says, such as one whose settings were moved. No file
+    /// outside of the folder `within` is opened, whatever the spec names, its ledger included.
+    pub fn open_text(
+        path: &Path,
+        text: &str,
+        within: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Self, Failure> {
+        Self::of(Inputs::of_text_within(path, text, within)?, observer)
+    }
+
     /// The same from texts: the spec, and the public files that it names, by their names as it writes them. Nothing is read
     /// from disk then, whatever the spec names; [`Workbench::with_private`] hands over the private files. Only a
     /// `[ledger]` is a path on disk, relative to the directory of the process.
@@ -160,7 +173,21 @@ impl Workbench {
             model: model.into(),
             about: About::Private,
             plans: Arc::default(),
+            moved: Arc::from([]),
         })
+    }
+
+    /// The same workbench after somebody looked at the private data and moved these settings then. What it releases is
+    /// stamped: the guarantee is for settings that do not depend on the data.
+    ///
+    /// # Guarantee
+    /// The stamp is on every card that it releases from then on. Test:
+    /// `settings_moved_after_a_look_are_stamped_on_the_card`.
+    pub fn moved_after_looking(&self, settings: &[String]) -> Self {
+        Workbench {
+            moved: settings.into(),
+            ..self.clone()
+        }
     }
 
     /// The same workbench with public data in place of the private ones: the nominal values, or the spec's `twin`. What its
@@ -194,7 +221,11 @@ impl Workbench {
         inputs.files = inputs.files.without_private();
         // Its strategy is chosen: nothing is left to stop.
         let bench = Self::of(inputs, &Silent)?;
-        Ok(Workbench { about, ..bench })
+        Ok(Workbench {
+            about,
+            moved: self.moved.clone(),
+            ..bench
+        })
     }
 
     /// A private file as its own twin would be explored as if it were public.
@@ -213,6 +244,19 @@ impl Workbench {
         let error = twin.error(self.name(), message);
         let help = "a public file of the same form, such as an older or a synthetic dataset";
         Err(error.with_help(help).into())
+    }
+
+    /// The settings that were moved after the private data were looked at, by name.
+    pub fn moved(&self) -> &[String] {
+        &self.moved
+    }
+
+    /// The file of the spec's ledger; none where it names none.
+    pub fn ledger_file(&self) -> Result<Option<std::path::PathBuf>, Failure> {
+        let ledger = self.inputs.spec.ledger.as_ref();
+        ledger
+            .map(|section| crate::book::file(&self.inputs, section))
+            .transpose()
     }
 
     /// How messages call the spec.
@@ -391,13 +435,14 @@ impl Workbench {
             return Err(Failure::input("a comparison needs at least one draw"));
         }
         staged(observer, Stage::Compare, || {
-            let compared = datasets.compare(&Compared {
+            let case = Compared {
                 plan: &plan,
                 theta: &theta,
                 draws: draws as usize,
                 seed,
                 about: self.about,
-            });
+            };
+            let compared = datasets.compare(&case);
             if let Some(found) = compared {
                 return Ok(Comparison::Model(found?));
             }
@@ -407,6 +452,7 @@ impl Workbench {
             if let Some(restating) = Restating::of(self) {
                 restating.comparison(&mut found);
             }
+            found.sizes = datasets.sizes(&case).transpose()?.unwrap_or_default();
             Ok(Comparison::Cost(Box::new(found.about(self.about))))
         })
     }
@@ -536,10 +582,10 @@ impl Workbench {
         })
     }
 
-    /// Values in steps of two, around that of the spec.
-    fn values_around_the_spec(&self, over: Axis) -> Result<Vec<f64>, Failure> {
+    /// What the spec has chosen for this axis of a frontier; refused where it has no such number.
+    pub fn chosen(&self, over: Axis) -> Result<f64, Failure> {
         let spec = &self.inputs.spec;
-        let centre = match over {
+        Ok(match over {
             Axis::Epsilon => spec.privacy.mechanism.epsilon(),
             Axis::Eta => self.require_eta("a frontier over eta")?,
             Axis::Alpha => {
@@ -552,7 +598,12 @@ impl Workbench {
                 })?
             }
             Axis::Width | Axis::Curvature | Axis::Price => self.stated_term(over)?,
-        };
+        })
+    }
+
+    /// Values in steps of two, around that of the spec.
+    fn values_around_the_spec(&self, over: Axis) -> Result<Vec<f64>, Failure> {
+        let centre = self.chosen(over)?;
         let end = match over {
             Axis::Eta => ETA_END,
             _ => f64::MAX,

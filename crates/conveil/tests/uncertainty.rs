@@ -171,3 +171,29 @@ fn no_bias_is_stated_where_it_depends_on_the_data() {
     let plan = Plan::new(&map, identity).unwrap();
     assert_eq!(plan.guarantee().uncertainty().bias, None);
 }
+
+/// A head that leaves out a condition would claim more than is proven.
+#[test]
+fn the_short_claim_keeps_every_condition_of_the_long_one() {
+    let map = boxed();
+    let declared = common::ask(Query::Identity, Noise::Laplace, Feasibility::eta(0.1));
+    let plan = Plan::new(&map, declared).unwrap();
+    let guarantee = plan.guarantee();
+    assert!(guarantee.is_given_an_answer());
+    let claim = guarantee.claim_in_short(Some("MW"));
+    for part in [
+        "differential privacy with ε = ",
+        "(in MW)",
+        ", given an answer",
+        "not proven: the user declares the bound",
+    ] {
+        assert!(claim.contains(part), "{part}: {claim}");
+    }
+    assert!(!guarantee.claim_in_short(None).contains("(in"));
+    assert_eq!(guarantee.not_protected(), None);
+    let bar = guarantee.error_bar_in_short();
+    assert!(
+        bar.starts_with("± ") && bar.ends_with(" in 95% of draws"),
+        "{bar}"
+    );
+}

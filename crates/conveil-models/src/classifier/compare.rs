@@ -132,6 +132,16 @@ pub(super) fn document(
             .with("draws", draws)
             .with("notes", notes),
         text,
+        // Of what the spec states: its own λ.
+        summary: (rows.iter()).find(|row| row.lambda == classifier.lambda()).map(|row| {
+            format!(
+                "{} perturbation at λ = {} has an accuracy of {:.2}% ± {:.2}; without noise {non_private:.2}%",
+                row.strategy,
+                significant_to(row.lambda, 3),
+                row.accuracy_mean,
+                row.accuracy_std
+            )
+        }),
     })
 }
 

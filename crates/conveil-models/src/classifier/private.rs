@@ -115,6 +115,7 @@ impl<'m> Training<'m> {
                     scores.iter().map(FileScore::fields).collect::<Vec<_>>(),
                 ),
             text,
+            summary: None,
         })
     }
 }
@@ -137,6 +138,7 @@ impl Datasets for Training<'_> {
         let classifier = self.of.behind(plan);
         let is_clipped = curated.report.is_some_and(|r| !r.clipped.is_empty());
         Annex {
+            picture: None,
             warning: noise_decides(classifier, plan, decided, curated.about),
             report: curated.report.map(|_| self.report(curated)),
             // The engine knows scaled features times labels; the curator, the file.

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use conveil::ask::Query;
+use conveil::ask::{Query, Strategy};
+use conveil::curator::Size;
+use conveil::noise::Sampler;
 use conveil::program::{DataMap, Place};
+use conveil::solve::{Settings, solve_checked};
 use conveil_text::numbers;
 
 use super::stated::{EllipsoidSpec, NormalsSource, OffsetsSource};
@@ -11,7 +14,7 @@ use super::{Ellipsoid, Inscribed};
 use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
-use crate::model::{Curated, Datasets, Model};
+use crate::model::{Compared, Curated, Datasets, Model};
 use crate::spec::Spec;
 use crate::words::{row_name, significant};
 
@@ -182,9 +185,11 @@ impl Datasets for Offsets<'_> {
                     significant(volume),
                     significant(clearance)
                 ),
+                summary: None,
             }
         };
         Annex {
+            picture: None,
             report: curated.report.map(|_| {
                 let mean = ellipsoid.inscribed(&curated.decided.mean);
                 mean.map(shown)
@@ -193,4 +198,53 @@ impl Datasets for Offsets<'_> {
             ..Annex::default()
         }
     }
+
+    /// Volumes of the ellipsoids that output and program perturbation release, where the whole ellipsoid is released.
+    fn sizes(&self, case: &Compared<'_>) -> Option<Result<Vec<Size>, Failure>> {
+        let (ellipsoid, plan) = (&self.of.ellipsoid, case.plan);
+        let is_whole = *plan.ask().query() == ellipsoid.query();
+        let has_program = plan.guarantee().strategy() == Strategy::Program;
+        is_whole.then(|| {
+            volumes(ellipsoid, case, has_program).map_err(|e| Failure::engine(&self.spec_name, e))
+        })
+    }
+}
+
+/// The stream of the draws behind volumes.
+const VOLUMES: u64 = 0xE2;
+
+/// Volumes over that of the ellipsoid without noise.
+fn volumes(
+    ellipsoid: &Ellipsoid,
+    case: &Compared<'_>,
+    has_program: bool,
+) -> conveil::Result<Vec<Size>> {
+    let best = solve_checked(&ellipsoid.at(case.theta)?, &Settings::default())?.x;
+    let best: Vec<f64> = best.into_iter().take(ellipsoid.answer_len()).collect();
+    let most = ellipsoid.inscribed(&best)?.volume();
+    let mut means = vec![("output", best)];
+    if has_program {
+        match case.plan.released().at(case.theta) {
+            Ok(decided) => means.push(("program", decided.answer)),
+            Err(conveil::Error::NoiseDoesNotFit(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let shape = case.plan.released().shape();
+    let mut sizes = Vec::new();
+    for (strategy, mean) in means {
+        // The same noise for both.
+        let mut sampler = Sampler::new(case.seed, VOLUMES);
+        let mut zeta = vec![0.0; shape.noises()];
+        let mut drawn = Vec::with_capacity(case.draws);
+        for _ in 0..case.draws {
+            sampler.fill(case.plan.law(), &mut zeta);
+            let noisy = mean.iter().zip(shape.apply(&zeta)).map(|(m, z)| m + z);
+            let noisy: Vec<f64> = noisy.collect();
+            drawn.push(ellipsoid.inscribed(&noisy)?.volume() / most);
+        }
+        let before = ellipsoid.inscribed(&mean)?.volume() / most;
+        sizes.extend(Size::of(strategy, "volume", before, drawn));
+    }
+    Ok(sizes)
 }

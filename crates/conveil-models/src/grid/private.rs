@@ -91,6 +91,7 @@ impl Datasets for Demands<'_> {
     fn annex(&self, curated: &Curated<'_>) -> Annex {
         let declared = self.of.declared_price.as_ref();
         Annex {
+            picture: None,
             warning: declared.and_then(|d| broken_bound(d, &self.of.opf, curated.decided)),
             report: curated
                 .report
@@ -168,6 +169,7 @@ fn report_of(of: &OpfModel, decided: &Decided, report: &CuratorReport) -> Docume
             .with("cost_gap", gap.map(|gap| gap.fields()))
             .with("curvature_cost", curvature),
         text,
+        summary: None,
     }
 }
 

@@ -63,6 +63,7 @@ impl Datasets for Forecasts<'_> {
         let portfolio = &self.of.portfolio;
         let weights = &curated.decided.mean[..portfolio.assets().len()];
         Annex {
+            picture: None,
             report: curated
                 .report
                 .map(|_| Ok(report_of(portfolio, weights, curated.theta))),
@@ -87,5 +88,6 @@ fn report_of(portfolio: &Portfolio, weights: &[f64], returns: &[f64]) -> Documen
             100.0 * volatility,
             100.0 * cash
         ),
+        summary: None,
     }
 }

@@ -85,6 +85,7 @@ impl Datasets for Responses<'_> {
         let measured = rmse.as_ref().ok();
         let advice = measured.and_then(|r| advice(model, plan, r, curated.about));
         Annex {
+            picture: None,
             warning: advice.clone(),
             report: curated.report.map(|_| match rmse {
                 Ok(rmse) => Ok(report_of(model, &rmse, advice, plan.guarantee().strategy())),
@@ -175,6 +176,7 @@ fn report_of(
             digits(rmse.without_noise),
             digits(rmse.of_the_mean)
         ),
+        summary: None,
     }
 }
 

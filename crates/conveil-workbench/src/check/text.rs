@@ -131,6 +131,9 @@ impl Shown {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if self.is_short {
+            return self.fmt_short(f);
+        }
         let shown = Shown::of(self);
         writeln!(f, "CHECK: public, no private value was used")?;
         let cost = if self.quadratic {

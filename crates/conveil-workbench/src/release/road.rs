@@ -229,6 +229,7 @@ impl Road<'_> {
 
     /// In the terms of the modeller's own objective, where the spec states one, and with the label of its row.
     fn restated(&self, released: Released, row: &Row) -> Released {
+        let released = released.moved_after_looking(&self.bench.moved);
         let released = match &row.label {
             None => released,
             Some(label) => released.labelled(label),

@@ -387,6 +387,11 @@ impl Ask {
         }
     }
 
+    /// What is released.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
     /// The optimal cost q'x.
     pub fn cost() -> Self {
         Self::new(Query::Cost)

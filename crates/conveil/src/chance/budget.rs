@@ -48,7 +48,7 @@ impl Budget {
     }
 
     /// Whether the promise is for every row by itself, and none for all rows together.
-    pub(crate) fn is_for_each_row(&self) -> bool {
+    pub fn is_for_each_row(&self) -> bool {
         self.each
     }
 

@@ -173,6 +173,11 @@ impl Feasibility {
         self
     }
 
+    /// The method that is asked for where a block states none of its own.
+    pub fn stated_method(&self) -> Choice {
+        self.method
+    }
+
     /// The mass box's split.
     pub fn split(mut self, split: Split) -> Self {
         self.split = split;

@@ -28,6 +28,48 @@ pub struct StrategyRow {
     pub draws: u64,
 }
 
+/// How large what a strategy releases is under the noise, by a measure of the model's own. Private.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Size {
+    /// As in a [`StrategyRow`].
+    pub strategy: &'static str,
+    /// What is measured: `volume`.
+    pub what: &'static str,
+    /// Before the noise, in percent of the answer without privacy.
+    pub before_noise_percent: f64,
+    /// The mean over the draws, in the same percent.
+    pub mean_percent: f64,
+    /// 5% of the draws are at most as large.
+    pub low_percent: f64,
+    /// 5% of the draws are at least as large.
+    pub high_percent: f64,
+    /// Draws.
+    pub draws: u64,
+}
+
+impl Size {
+    /// From the sizes before noise and in the draws, each over that of the answer without privacy. None without draws.
+    pub fn of(
+        strategy: &'static str,
+        what: &'static str,
+        before_noise: f64,
+        mut drawn: Vec<f64>,
+    ) -> Option<Self> {
+        drawn.sort_by(f64::total_cmp);
+        let last = drawn.len().checked_sub(1)?;
+        let at = |share: f64| 100.0 * drawn[(share * last as f64).round() as usize];
+        Some(Size {
+            strategy,
+            what,
+            before_noise_percent: 100.0 * before_noise,
+            mean_percent: 100.0 * drawn.iter().sum::<f64>() / drawn.len() as f64,
+            low_percent: at(0.05),
+            high_percent: at(0.95),
+            draws: drawn.len() as u64,
+        })
+    }
+}
+
 /// All strategies side by side. Private.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
@@ -43,6 +85,9 @@ pub struct Comparison {
     pub feasible_answers: Option<(f64, f64)>,
     /// One row per strategy.
     pub rows: Vec<StrategyRow>,
+    /// How large what is released is, where the model measures it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Size>,
     /// How far the data that an envelope's decision is for are from the data themselves, where they are not the same.
     pub correction_distance: Option<f64>,
     /// Feasibility is that for the clipped data: the data as they are make no program that can be solved.
@@ -89,6 +134,7 @@ impl Comparison {
             feasible_answers,
             advice: advice(&rows, optimum, eta),
             rows,
+            sizes: Vec::new(),
             correction_distance: None,
             is_for_clipped_data: false,
         }
@@ -168,6 +214,53 @@ impl Comparison {
             );
         }
         format!("{plain}program perturbation is infeasible {often} and costs {cost}")
+    }
+}
+
+impl Comparison {
+    /// [`Comparison::summary`] in one line.
+    pub fn in_short(&self) -> String {
+        let row = |name: &str| self.rows.iter().find(|r| r.strategy == name);
+        let infeasible = |r: &StrategyRow| r.infeasible_percent.or(r.sampled_infeasible_percent);
+        let often = |r: &StrategyRow| {
+            infeasible(r).map_or(String::new(), |p| format!("infeasible {p:.1}%"))
+        };
+        let plain = row("output").map(often).filter(|often| !often.is_empty());
+        let plain = plain.map_or(String::new(), |often| format!("; plain noise {often}"));
+        let amount = |percent: Option<f64>, loss: Option<f64>| match (percent, loss) {
+            (Some(percent), _) => format!("{percent:.2}% of the optimum"),
+            (None, Some(loss)) => format!("{} in the objective's unit", short(loss, 6)),
+            (None, None) => "an unknown amount".into(),
+        };
+        let program = row("program");
+        let is_tried = |r: &StrategyRow| r.status == "ok" || r.status == "infeasible";
+        match (program, self.always_feasible()) {
+            (Some(program), _) if program.status == "ok" => {
+                let is_capped =
+                    self.correction_distance.is_some() && program.loss.is_some_and(|l| l < 0.0);
+                let cost = match is_capped {
+                    false => amount(program.loss_percent, program.loss),
+                    true => format!(
+                        "{} too low",
+                        amount(
+                            program.loss_percent.map(|p| -p),
+                            program.loss.map(|loss| -loss)
+                        )
+                    ),
+                };
+                let often = often(program);
+                let comma = if often.is_empty() { "" } else { ", " };
+                format!("program perturbation {cost}{comma}{often}{plain}")
+            }
+            (program, Some(best)) if program.is_none_or(|r| !is_tried(r)) => {
+                let cost = amount(best.sampled_loss_percent, best.sampled_loss);
+                format!("{} {cost}, never infeasible{plain}", best.strategy)
+            }
+            (Some(program), _) if program.status.starts_with("does not apply") => {
+                format!("program perturbation does not apply{plain}")
+            }
+            _ => format!("program perturbation finds no room for this noise{plain}"),
+        }
     }
 }
 
@@ -272,6 +365,19 @@ impl fmt::Display for Comparison {
             writeln!(
                 f,
                 "note: the optimum is 0 beside the losses, as far as the solver can tell: losses are in the objective's unit, because no percentage of 0 says anything"
+            )?;
+        }
+        for size in &self.sizes {
+            writeln!(
+                f,
+                "{} of {}: {:.1}% of that without noise before the noise; drawn {:.1}%, 5 to 95% of {} draws between {:.1}% and {:.1}%",
+                size.what,
+                size.strategy,
+                size.before_noise_percent,
+                size.mean_percent,
+                size.draws,
+                size.low_percent,
+                size.high_percent
             )?;
         }
         for line in &self.advice {

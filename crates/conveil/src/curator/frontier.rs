@@ -75,7 +75,8 @@ impl Axis {
         }
     }
 
-    fn symbol(self) -> &'static str {
+    /// As formulas write it.
+    pub fn symbol(self) -> &'static str {
         match self {
             Axis::Epsilon => "ε",
             Axis::Alpha => "α",

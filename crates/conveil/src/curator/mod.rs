@@ -19,7 +19,7 @@ mod widest;
 
 pub use about::{About, Stamp};
 pub use clipped::Clipped;
-pub use comparison::{Comparison, StrategyRow};
+pub use comparison::{Comparison, Size, StrategyRow};
 pub use costs::Costs;
 pub use curate::Curated;
 pub use empirical::Empirical;

@@ -1,5 +1,7 @@
 //! What is guaranteed. The text a user sees is generated from here and nowhere else.
 
+mod in_short;
+
 use super::basis::{Basis, Kind, Solves};
 use super::released::Corrects;
 use super::{ReleasedMap, Uncertainty};
@@ -415,13 +417,7 @@ impl Guarantee {
             (_, Strategy::LinearTerm) => "before the constraints each number has",
             _ => "each number has",
         };
-        let widths = self.uncertainty.half_widths.iter();
-        let widest = widths.clone().fold(0.0f64, |most, width| most.max(*width));
-        let least = widths.fold(f64::INFINITY, |least, width| least.min(*width));
-        let bar = match least == widest {
-            true => short(widest, 4),
-            false => format!("{} to {}", short(least, 4), short(widest, 4)),
-        };
+        let bar = self.bars();
         let percent = 100.0 * self.uncertainty.share;
         let bias =
             (self.uncertainty.bias).map_or(String::new(), |bias| format!("; {}", bias.text("it")));

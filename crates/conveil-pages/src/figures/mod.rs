@@ -1,0 +1,10 @@
+//! Figures as SVG, each a function of plain values. They are for [`Fragment::figure`](crate::html::Fragment::figure) under
+//! [`STYLE`](crate::html::STYLE), which gives them the colours of the page, and stand alone too.
+
+mod density;
+mod network;
+mod plots;
+
+pub use density::density;
+pub use network::network;
+pub use plots::{Bar, against, bars, body, curves, scores};

@@ -1,0 +1,472 @@
+//! What is open, for all tabs together: a spec, its settings, which data are looked at, and what was released.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use conveil::curator::About;
+use conveil::solve::Cancel;
+use conveil_workbench::settings::{self, Setting, Value};
+use conveil_workbench::starter::{self, Draft};
+use conveil_workbench::{Failure, Workbench};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::jobs::Jobs;
+use crate::release::{Issued, Tickets};
+use crate::view::Kept;
+
+/// Specs that the page lists, and how deep it looks for them.
+const LISTED: usize = 200;
+const DEPTH: usize = 4;
+
+/// Longer specs are not read.
+const SPEC_BYTES: u64 = 16 << 20;
+
+/// The desk.
+pub(crate) struct Desk {
+    folder: PathBuf,
+    held: Mutex<Held>,
+    /// The revision, for those who wait for changes.
+    changes: watch::Sender<u64>,
+    /// The newest view, and who makes one.
+    pub(crate) views: Mutex<Option<Kept>>,
+    pub(crate) jobs: Jobs,
+    pub(crate) tickets: Tickets,
+}
+
+#[derive(Default)]
+struct Held {
+    revision: u64,
+    open: Option<Opened>,
+    /// By spec: what was moved after its private data were looked at. It stays so until the studio ends.
+    looked: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// Raised when what is computed is no longer of use.
+    working: Cancel,
+}
+
+/// A spec on the desk.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub(crate) path: PathBuf,
+    pub(crate) shown: String,
+    original: String,
+    pub(crate) text: String,
+    /// As the file has them.
+    base: Vec<Setting>,
+    about: About,
+    /// Of the private data.
+    pub(crate) bench: Workbench,
+    /// Of the data that are looked at; none where there are no public ones and nobody asked for the private ones.
+    pub(crate) at: Option<Workbench>,
+    pub(crate) cards: Vec<Issued>,
+}
+
+impl Opened {
+    /// Which data are looked at.
+    pub(crate) fn about(&self) -> &'static str {
+        word(self.about)
+    }
+}
+
+/// What is looked at now.
+pub(crate) struct Now {
+    pub(crate) revision: u64,
+    pub(crate) opened: Opened,
+    pub(crate) private: bool,
+    pub(crate) cancel: Cancel,
+}
+
+/// The state as a tab sees it.
+#[derive(Serialize)]
+pub(crate) struct State {
+    revision: u64,
+    folder: String,
+    specs: Vec<String>,
+    models: Vec<String>,
+    open: Option<Shown>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    path: String,
+    text: String,
+    about: &'static str,
+    choices: Vec<Choice>,
+    looked: bool,
+    settings: Vec<Moved>,
+    moved_after: Vec<String>,
+    ledger: bool,
+    cards: Vec<Issued>,
+}
+
+#[derive(Serialize)]
+struct Choice {
+    about: &'static str,
+    refused: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Moved {
+    #[serde(flatten)]
+    setting: Setting,
+    original: Value,
+    covered: bool,
+}
+
+const ABOUTS: [(About, &str); 3] = [
+    (About::Nominal, "nominal"),
+    (About::Twin, "twin"),
+    (About::Private, "private"),
+];
+
+fn word(about: About) -> &'static str {
+    let found = ABOUTS.iter().find(|(of, _)| *of == about);
+    found.map_or("private", |(_, word)| word)
+}
+
+impl Desk {
+    pub(crate) fn new(folder: &Path) -> Result<Self, Failure> {
+        let found = match folder.as_os_str().is_empty() {
+            true => Path::new(".").canonicalize(),
+            false => folder.canonicalize(),
+        };
+        let folder = found
+            .map_err(|why| Failure::input(format!("cannot open {}: {why}", folder.display())))?;
+        if !folder.is_dir() {
+            return Err(Failure::input(format!("{} is no folder", folder.display())));
+        }
+        Ok(Desk {
+            folder,
+            held: Mutex::default(),
+            changes: watch::Sender::new(0),
+            views: Mutex::default(),
+            jobs: Jobs::default(),
+            tickets: Tickets::default(),
+        })
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells every tab that something is new; what is being computed goes on.
+    pub(crate) fn tell(&self) {
+        let mut held = self.held();
+        held.revision += 1;
+        self.changes.send_replace(held.revision);
+    }
+
+    /// What was asked before is of no use any more.
+    fn changed(&self, held: &mut Held) {
+        held.working.raise();
+        held.working = Cancel::default();
+        held.revision += 1;
+        self.changes.send_replace(held.revision);
+    }
+
+    /// A path inside the folder.
+    fn inside(&self, written: &str) -> Result<PathBuf, Failure> {
+        let outside = || Failure::input(format!("{written:?} is not inside the folder"));
+        let path = Path::new(written);
+        if !path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+        {
+            return Err(outside());
+        }
+        let path = self.folder.join(path);
+        let found = path
+            .canonicalize()
+            .map_err(|why| Failure::input(format!("cannot open {written:?}: {why}")))?;
+        match found.starts_with(&self.folder) {
+            true => Ok(found),
+            false => Err(outside()),
+        }
+    }
+
+    /// Opens a spec by its path, as the command line has it.
+    pub(crate) fn open_at(&self, path: &Path) -> Result<(), Failure> {
+        let shown = path.display();
+        let found = path
+            .canonicalize()
+            .map_err(|why| Failure::input(format!("cannot open {shown}: {why}")))?;
+        let inside = found.strip_prefix(&self.folder).map_err(|_| {
+            Failure::input(format!(
+                "{shown} is not inside {}\n  help: start the studio in a folder that holds both",
+                self.folder.display()
+            ))
+        })?;
+        self.open(&inside.to_string_lossy())
+    }
+
+    pub(crate) fn open(&self, written: &str) -> Result<(), Failure> {
+        let path = self.inside(written)?;
+        let text = conveil_workbench::text_of(&path, SPEC_BYTES)
+            .map_err(|why| Failure::input(format!("{written}: {why}")))?;
+        let shown = PathBuf::from(written);
+        let cancel = self.held().working.clone();
+        let bench = Workbench::open_text(&path, &text, &self.folder, &cancel)?;
+        let mut held = self.held();
+        // Public data first; for private ones somebody has to ask.
+        let public = [About::Twin, About::Nominal].into_iter();
+        let mut found = public.filter_map(|about| Some((about, bench.at(about).ok()?)));
+        let (about, at) = match found.next() {
+            Some((about, at)) => (about, Some(at)),
+            None => (About::Nominal, None),
+        };
+        held.open = Some(Opened {
+            path,
+            shown: shown.display().to_string(),
+            base: bench.movable(),
+            original: text.clone(),
+            text,
+            about,
+            bench,
+            at,
+            cards: Vec::new(),
+        });
+        self.changed(&mut held);
+        Ok(())
+    }
+
+    /// A starter spec with sample data in a new folder.
+    pub(crate) fn create(&self, model: &str, name: &str) -> Result<(), Failure> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > 60 || !name.chars().all(is_plain) {
+            return Err(Failure::input(
+                "a name has up to 60 letters, digits, `-` and `_`",
+            ));
+        }
+        let folder = self.folder.join(name);
+        if folder.symlink_metadata().is_ok() {
+            return Err(Failure::input(format!("{name} is there already")));
+        }
+        let draft = Draft::sample(model, &folder)?;
+        let spec = draft.files().next().map(|(file, _)| file.to_string());
+        draft.write()?;
+        match spec {
+            Some(spec) => self.open(&format!("{name}/{spec}")),
+            None => Err(Failure::input("the starter has no spec")),
+        }
+    }
+
+    /// Moves a setting.
+    pub(crate) fn set(&self, name: &str, to: &Value) -> Result<(), Failure> {
+        let (opened, cancel) = self.opened()?;
+        let texts = (opened.original.as_str(), opened.text.as_str());
+        let place = (opened.path.as_path(), self.folder.as_path());
+        let (text, bench) = settings::moved(place, texts, (name, to), &cancel)?;
+        let moved = opened.base.iter().find(|setting| setting.name == name);
+        let moved: Vec<&'static str> = moved.map(|setting| setting.name).into_iter().collect();
+        self.replace(&opened, text, bench, &moved)
+    }
+
+    /// The settings of the file again.
+    pub(crate) fn reset(&self) -> Result<(), Failure> {
+        let (opened, cancel) = self.opened()?;
+        let bench = Workbench::open_text(&opened.path, &opened.original, &self.folder, &cancel)?;
+        let now = opened.bench.movable();
+        let moved = opened.base.iter().filter(|base| {
+            let now = now.iter().find(|setting| setting.name == base.name);
+            now.is_none_or(|now| now.value != base.value)
+        });
+        let moved: Vec<&'static str> = moved.map(|setting| setting.name).collect();
+        self.replace(&opened, opened.original.clone(), bench, &moved)
+    }
+
+    /// Another text of the spec that is open. What moves after a look stays marked.
+    fn replace(
+        &self,
+        before: &Opened,
+        text: String,
+        bench: Workbench,
+        moved: &[&'static str],
+    ) -> Result<(), Failure> {
+        // Never private data in place of public ones.
+        let at = bench.at(before.about).ok();
+        let mut held = self.held();
+        if let Some(after) = held.looked.get_mut(&before.path) {
+            after.extend(moved);
+        }
+        match &mut held.open {
+            // Somebody opened another spec meanwhile.
+            Some(open) if open.path != before.path => return Err(gone()),
+            Some(open) => {
+                open.text = text;
+                open.bench = bench;
+                open.at = at;
+            }
+            None => return Err(gone()),
+        }
+        self.changed(&mut held);
+        Ok(())
+    }
+
+    /// Which data are looked at.
+    pub(crate) fn look(&self, about: &str) -> Result<(), Failure> {
+        let found = ABOUTS.iter().find(|(_, word)| *word == about);
+        let (about, _) = *found.ok_or_else(|| Failure::input(format!("no data {about:?}")))?;
+        let (opened, _) = self.opened()?;
+        let at = opened.bench.at(about)?;
+        let mut held = self.held();
+        if about == About::Private {
+            held.looked.entry(opened.path.clone()).or_default();
+        }
+        if let Some(open) = &mut held.open {
+            open.about = about;
+            open.at = Some(at);
+        }
+        self.changed(&mut held);
+        Ok(())
+    }
+
+    /// The spec with its moved settings as a new file beside it.
+    pub(crate) fn save(&self, name: &str) -> Result<(), Failure> {
+        let (opened, _) = self.opened()?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if !name.ends_with(".toml") || name.starts_with('.') || !name.chars().all(is_plain) {
+            return Err(Failure::input(
+                "the name of a spec has letters, digits, `-` and `_`, and ends with .toml",
+            ));
+        }
+        let path = opened.path.with_file_name(name);
+        write_new(&path, opened.text.as_bytes())
+            .map_err(|why| Failure::input(format!("cannot write {name}: {why}")))?;
+        let mut held = self.held();
+        // Whoever looked through one spec has looked through its copy.
+        if let Some(after) = held.looked.get(&opened.path).cloned() {
+            held.looked.insert(path, after);
+        }
+        drop(held);
+        self.tell();
+        Ok(())
+    }
+
+    /// The spec on the desk.
+    fn opened(&self) -> Result<(Opened, Cancel), Failure> {
+        let held = self.held();
+        let opened = held
+            .open
+            .clone()
+            .ok_or_else(|| Failure::input("open a spec first"))?;
+        Ok((opened, held.working.clone()))
+    }
+
+    /// What is looked at now, with its settings marked.
+    pub(crate) fn now(&self) -> Result<Now, Failure> {
+        let held = self.held();
+        let mut opened = held
+            .open
+            .clone()
+            .ok_or_else(|| Failure::input("open a spec first"))?;
+        let moved: Vec<String> = moved_after(&held, &opened);
+        opened.bench = opened.bench.moved_after_looking(&moved);
+        Ok(Now {
+            revision: held.revision,
+            private: opened.about == About::Private,
+            opened,
+            cancel: held.working.clone(),
+        })
+    }
+
+    /// A card that was released.
+    pub(crate) fn issue(&self, path: &Path, cards: &[Issued]) {
+        let mut held = self.held();
+        if let Some(open) = held.open.as_mut().filter(|open| open.path == path) {
+            open.cards.extend_from_slice(cards);
+        }
+        drop(held);
+        self.tell();
+    }
+
+    pub(crate) fn state(&self) -> State {
+        let (mut specs, models) = (Vec::new(), starter::words());
+        found_specs(&self.folder, &self.folder, DEPTH, &mut specs);
+        specs.sort();
+        let held = self.held();
+        let folder = self.folder.file_name().unwrap_or_default();
+        State {
+            revision: held.revision,
+            folder: folder.to_string_lossy().into_owned(),
+            specs,
+            models: models.iter().map(|word| word.to_string()).collect(),
+            open: held.open.as_ref().map(|open| shown(&held, open)),
+        }
+    }
+}
+
+fn gone() -> Failure {
+    Failure::input("another spec was opened meanwhile")
+}
+
+fn moved_after(held: &Held, open: &Opened) -> Vec<String> {
+    let moved = held.looked.get(&open.path);
+    let names = moved.into_iter().flatten();
+    names.map(|name| name.to_string()).collect()
+}
+
+fn shown(held: &Held, open: &Opened) -> Shown {
+    let moved_after = moved_after(held, open);
+    let settings = open.bench.movable().into_iter().map(|setting| {
+        let base = open.base.iter().find(|base| base.name == setting.name);
+        let ends = base.and_then(|base| base.ends).or(setting.ends);
+        Moved {
+            original: base.map_or(setting.value.clone(), |base| base.value.clone()),
+            covered: !moved_after.iter().any(|name| name == setting.name),
+            setting: Setting { ends, ..setting },
+        }
+    });
+    let choices = ABOUTS.iter().map(|(about, word)| Choice {
+        about: word,
+        refused: open.bench.at(*about).err().map(|why| why.to_string()),
+    });
+    Shown {
+        path: open.shown.clone(),
+        text: open.text.clone(),
+        about: word(open.about),
+        choices: choices.collect(),
+        looked: held.looked.contains_key(&open.path),
+        settings: settings.collect(),
+        moved_after,
+        ledger: open.bench.spec().ledger.is_some(),
+        cards: open.cards.clone(),
+    }
+}
+
+/// Specs below a folder: files that end with `.toml` and have a `version` and a `[problem]`. Links are not followed.
+fn found_specs(root: &Path, folder: &Path, depth: usize, specs: &mut Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else {
+            continue;
+        };
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if specs.len() >= LISTED || is_hidden {
+            continue;
+        }
+        if kind.is_dir() && depth > 1 && entry.file_name() != "target" {
+            found_specs(root, &path, depth - 1, specs);
+        } else if kind.is_file() && path.extension().is_some_and(|end| end == "toml") {
+            let text = conveil_workbench::text_of(&path, SPEC_BYTES).unwrap_or_default();
+            if let (true, Ok(inside)) = (text.contains("[problem]"), path.strip_prefix(root)) {
+                specs.push(inside.to_string_lossy().into_owned());
+            }
+        }
+    }
+}
+
+/// A new file; one that is there is not touched.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
