@@ -77,6 +77,16 @@ class Bench:
         *,
         at: str | None = None,
     ) -> _Document: ...
+    def report_page(
+        self,
+        data: Mapping[str, str],
+        row: int | None = None,
+        observer: Observer | None = None,
+        *,
+        at: str | None = None,
+    ) -> str:
+        """The curator's report as a self-contained page."""
+
     def frontier(
         self,
         data: Mapping[str, str],
@@ -143,6 +153,9 @@ class Bench:
         observer: Observer | None = None,
     ) -> list[_Documents]:
         """Charges, solves, draws once. An error after a charge has `recorded`, and in `answers` what was complete."""
+
+def card_page(json: str) -> str:
+    """A card as a self-contained page, from its JSON."""
 
 def ledger_init(
     file: _Path,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
+import os
+import re
+from functools import cache
+from html import escape, unescape
 
 # Both are read on white and on black: a notebook does not say which of them it has.
 _RED, _GREEN = "#d93025", "#1e8e5a"
@@ -23,6 +26,33 @@ def page(title, private, *parts, text=None, is_unfolded=False):
 def line(text):
     """A paragraph."""
     return f"<p>{escape(text)}</p>"
+
+
+_TAG = re.compile(r"(<[^>]*>)")
+
+
+def said(document, say, note=None):
+    """A document of the engine in other words: its texts, not its tags, its style or its figures. A note comes below its title."""
+    head, end, body = document.partition("</head>")
+    told, drawing = cache(lambda text: escape(say(unescape(text)))), False
+    parts = _TAG.split(body)
+    for place, part in enumerate(parts):
+        if place % 2:
+            drawing = part.startswith("<svg") or drawing and part != "</svg>"
+        elif part.strip() and not drawing:
+            parts[place] = told(part)
+    body = "".join(parts)
+    if note:
+        body = body.replace("</h1>", f"</h1>\n{line(note)}", 1)
+    return head + end + body
+
+
+def written(document, path):
+    """Writes a new file, for its owner's eyes; its path."""
+    made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(made, "w", encoding="utf-8") as file:
+        file.write(document)
+    return path
 
 
 def warnings(texts):

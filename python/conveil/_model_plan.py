@@ -68,6 +68,11 @@ class ModelPlan(Verbs):
         explanation, warnings = self._explain(self._data(at), row, at is None, at)
         return explanation.warned(warnings)
 
+    def report(self, path, row=None, *, at=None):
+        """Writes the curator's report to ``path``, a new file: one page with the guarantee, the decision as a picture, what it costs,
+        strategies side by side, an audit. Private, unless ``at`` names public data. It loads nothing, and prints on A4. Returns the path."""
+        return self._report(self._data(at), path, row, at)
+
     def frontier(self, over="epsilon", values=None, row=None, *, at=None, executor=None, keep=None, allow_private=False):
         """The loss against ``over``: "epsilon", "alpha", "eta", "width", "curvature" or "price". Private, unless ``at`` names public data.
 

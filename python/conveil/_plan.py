@@ -269,6 +269,15 @@ class Plan(Verbs):
         explanation, warnings = self._explain(self._data(self._theta(at)), None, at is None)
         return explanation.warned(warnings)
 
+    def report(self, path, at=None):
+        """Writes the curator's report to ``path``, a new file: one page with the guarantee, the decision, what it costs, strategies
+        side by side, an audit. Private, unless ``at="nominal"``. It loads nothing, and prints on A4. Returns the path."""
+        theta = self._theta(at)
+        note = None
+        if self._outside(theta):
+            note = f"{_LEFT_OUT[0].upper()}{_LEFT_OUT[1:]}."
+        return self._report(self._data(theta) if at is None else {}, path, at=at, note=note)
+
     def frontier(self, over="epsilon", values=None, at=None, *, executor=None, keep=None, allow_private=False):
         """The loss against ``over``: "epsilon", "alpha", "eta", or a number of the certificate: "width", "curvature", "price".
 

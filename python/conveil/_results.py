@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from . import _html
+from . import _core, _html
 from ._figure import Line, figure
 
 
@@ -376,6 +376,10 @@ class Card(Document):
     def to_json(self):
         """The card as it is archived."""
         return json.dumps(self.data, ensure_ascii=False, indent=2)
+
+    def to_html(self):
+        """The card as a page of its own: one file without scripts that loads nothing. Public, as the card is."""
+        return _core.card_page(self.to_json())
 
 
 class Release:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from . import _core, _many
+from . import _core, _html, _many
 from ._errors import InputError, NotWithThisNoise
 from ._progress import Watched
 from ._results import Audit, Check, Comparison, DryRun, Explanation, Frontier, Guarantee, Movement
@@ -110,6 +110,14 @@ class Verbs:
     def _explain(self, data, row, private=True, at=None):
         document, text, warnings = self._heard_from(self._bench.explain, data, row=row, at=at)
         return Explanation(text, document, private), warnings
+
+    def _report(self, data, path, row=None, at=None, note=None):
+        """Writes the report's page to a new file that its owner alone may read; its path."""
+        heard = Watched(self._speaker, self.warnings)
+        with self._speaker, heard:
+            page = self._bench.report_page(data, row=row, at=at, observer=heard)
+        page = _html.said(page, self._speaker.say, note)
+        return _html.written(page, path)
 
     def _frontier(self, data, over, values, row, private=True, *, at=None, executor=None, keep=None):
         if over not in AXES:

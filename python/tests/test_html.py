@@ -1,11 +1,13 @@
 """What notebooks show: whose it is, the answer first, nothing unescaped, and nothing private in what is public."""
 
+import re
 from html.parser import HTMLParser
 
 import conveil
 import cvxpy as cp
 import numpy as np
 import pytest
+from conveil._phrases import SPEC_WORDS
 
 
 class Balance(HTMLParser):
@@ -114,3 +116,36 @@ def test_a_comparison_of_classifiers_shows_accuracies():
     comparison = conveil.svm(X, y, bounds=([0, 0], [120, 12]), classes=("ok", "fail"), epsilon=1.0).compare(draws=10)
     page = well_formed(comparison._repr_html_())
     assert "accuracy mean" in page and f"{comparison['rows'][0]['accuracy_before_noise']:.8g}" in page
+
+
+def test_a_report_is_one_page_in_the_words_of_python(plan, tmp_path):
+    path = plan.report(tmp_path / "report.html")
+    page = path.read_text(encoding="utf-8")
+    assert "PRIVATE" in page and "<script" not in page and "Report on plan" in page
+    assert path.stat().st_mode & 0o077 == 0
+    told = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert not SPEC_WORDS.search(told), SPEC_WORDS.search(told)
+    with pytest.raises(FileExistsError):
+        plan.report(path)
+
+
+def test_a_report_at_nominal_values_has_nothing_private(plan, tmp_path):
+    (d,) = plan.private
+    before = d.value
+    first = plan.report(tmp_path / "first.html", at="nominal").read_text(encoding="utf-8")
+    try:
+        d.value = np.array([1.0, 2.0])
+        second = plan.report(tmp_path / "second.html", at="nominal").read_text(encoding="utf-8")
+        third = plan.report(tmp_path / "third.html").read_text(encoding="utf-8")
+    finally:
+        d.value = before
+    assert first == second != third
+    assert "PUBLIC" in first and "PUBLIC" not in third
+
+
+def test_a_card_is_a_page_too(plan):
+    card = plan.release(not_recorded=True).card
+    page = card.to_html()
+    assert "<script" not in page and "Release card" in page
+    assert str(card["answer"][0]["value"]) in page
+    assert "&lt;script&gt;x" in page or "value" in page

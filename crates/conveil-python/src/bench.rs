@@ -203,6 +203,25 @@ impl Bench {
         })
     }
 
+    /// The curator's report as a self-contained page. Private.
+    #[pyo3(signature = (data, row=None, observer=None, *, at=None))]
+    fn report_page(
+        &self,
+        py: Python<'_>,
+        data: Files,
+        row: Option<usize>,
+        observer: Option<Bound<'_, PyAny>>,
+        at: Option<&str>,
+    ) -> PyResult<String> {
+        call::run(py, observer, |heard| {
+            let (bench, about) = match at {
+                None => (self.with(&data)?, About::Private),
+                Some(at) => (self.opened.clone(), about(at)?),
+            };
+            conveil_pages::report(&bench, about, row, heard)
+        })
+    }
+
     /// The loss against `over`: "epsilon", "alpha", "eta", "width", "curvature" or "price". Private.
     #[pyo3(signature = (data, over, values=None, row=None, observer=None, *, at=None))]
     #[allow(
@@ -432,6 +451,12 @@ impl Bench {
             }
         }
     }
+}
+
+/// A card as a self-contained page, from its JSON. Public, as the card is.
+#[pyfunction]
+pub(crate) fn card_page(py: Python<'_>, json: String) -> PyResult<String> {
+    call::run(py, None, |_| conveil_pages::card("the card", &json))
 }
 
 /// Which public data stand in for the private ones.

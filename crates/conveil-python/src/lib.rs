@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::bench::Bench;
+    use crate::bench::{Bench, card_page};
     #[pymodule_export]
     use crate::cells::{
         audit_blocks, audit_of, audit_sample, audit_search, frontier_cell, frontier_of,
