@@ -110,12 +110,15 @@ impl Promise {
 
 /// The first of some names, and how many follow.
 pub(crate) fn some(names: &[String], named: usize) -> String {
-    match names.len() > named {
-        false => names.join(", "),
-        true => {
-            let shown = names[..named].join(", ");
-            format!("{shown} and {} more", names.len() - named)
-        }
+    let shown = &names[..named.min(names.len())];
+    some_of(shown, names.len())
+}
+
+/// These names, of so many.
+pub(crate) fn some_of(shown: &[String], all: usize) -> String {
+    match all.saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

@@ -254,7 +254,7 @@ impl Workbench {
         match &spec.private.universe {
             Some(universe) => Ok(audit.universe(universe.value.clone())),
             None => match unbounded_parameter(self.model.map()) {
-                Some(name) => Err(self.no_universe(name)),
+                Some(name) => Err(self.no_universe(&name)),
                 None => Ok(audit),
             },
         }
@@ -290,7 +290,7 @@ pub(crate) fn beside_sampled(
 }
 
 /// The first parameter without public bounds.
-fn unbounded_parameter(map: &dyn DataMap) -> Option<&str> {
-    let mut open = map.parameters().iter().filter(|p| p.bounds().is_none());
+fn unbounded_parameter(map: &dyn DataMap) -> Option<std::borrow::Cow<'_, str>> {
+    let mut open = map.parameters().kinds().filter(|p| p.bounds().is_none());
     open.next().map(|p| p.name())
 }

@@ -7,10 +7,12 @@ use conveil::ask::Strategy;
 use conveil::chance::Budget;
 use conveil::curator::{self, Fit, Movement};
 use conveil::plan::{Basis, Plan};
-use conveil::program::{Cone, Holds, Objective, Parameter, Place, Program, Reading, Setting};
+use conveil::program::{Cone, Holds, Objective, Parameter, Program, Reading, Setting};
 use conveil_models::document::{Fields, Value};
-use conveil_models::model::KINDS;
-use serde::Serialize;
+use conveil_models::model::{KINDS, Model};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::sync::Arc;
 
 use crate::answer::Promise;
 use crate::mapping::{self, Enters};
@@ -40,7 +42,7 @@ pub struct Check {
     /// The constraint blocks.
     pub constraints: Vec<ConstraintLine>,
     /// The private parameters.
-    pub parameters: Vec<ParameterLine>,
+    pub parameters: ParameterLines,
     /// Which datasets must be indistinguishable.
     pub adjacency: String,
     /// The public set of datasets, if one is stated.
@@ -133,6 +135,14 @@ pub struct ConstraintLine {
     pub holds: &'static str,
 }
 
+/// The private parameters, a line each, made when asked for: of records there may be millions.
+#[derive(Clone)]
+pub struct ParameterLines {
+    model: Arc<dyn Model>,
+    /// By parameter, where the spec states the places; else empty.
+    reads: Vec<Vec<Enters>>,
+}
+
 /// A private parameter: where it enters, never its value.
 #[derive(Debug, Clone, Serialize)]
 pub struct ParameterLine {
@@ -185,7 +195,7 @@ impl Check {
         let facts = model.facts();
         let reads = match model.states_places() {
             true => mapping::of(map),
-            false => vec![Vec::new(); map.parameters().len()],
+            false => Vec::new(),
         };
         Check {
             private: false,
@@ -203,12 +213,10 @@ impl Check {
             quadratic: program.p().nnz() > 0,
             variables: variables(program),
             constraints: constraints(program, guarantee.strategy()),
-            parameters: map
-                .parameters()
-                .iter()
-                .zip(reads)
-                .map(|(p, reads)| parameter(p, reads, |place| model.place_name(place)))
-                .collect(),
+            parameters: ParameterLines {
+                model: bench.model.clone(),
+                reads,
+            },
             adjacency: plan.guarantee().adjacency().to_string(),
             universe: (guarantee.universe().or(universe)).map(|universe| universe.members()),
             protects: guarantee.protection(),
@@ -306,20 +314,50 @@ fn with_nulls(facts: Option<Fields>) -> Fields {
     fields
 }
 
-fn parameter(
-    parameter: &Parameter,
-    reads: Vec<Enters>,
-    shown: impl Fn(&Place) -> String,
-) -> ParameterLine {
-    ParameterLine {
-        name: parameter.name().into(),
-        reads,
-        enters: parameter
-            .locations()
-            .iter()
-            .map(|location| shown(&location.place))
-            .collect(),
-        bounds: parameter.bounds(),
-        nominal: parameter.nominal_value(),
+impl ParameterLines {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.model.map().len()
+    }
+
+    /// Whether nothing is private.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The lines, in order.
+    pub fn iter(&self) -> impl Iterator<Item = ParameterLine> + '_ {
+        let each = self.model.map().parameters().iter().enumerate();
+        each.map(|(i, parameter)| ParameterLine {
+            name: parameter.name().into_owned(),
+            reads: self.reads.get(i).cloned().unwrap_or_default(),
+            enters: (parameter.locations().iter())
+                .map(|location| self.model.place_name(&location.place))
+                .collect(),
+            bounds: parameter.bounds(),
+            nominal: parameter.nominal_value(),
+        })
+    }
+
+    /// What stands for all of them where bounds and nominal values are asked for.
+    fn kinds(&self) -> impl Iterator<Item = &Parameter> {
+        self.model.map().parameters().kinds()
+    }
+
+    /// Characters of the longest name.
+    fn longest_name(&self) -> usize {
+        self.model.map().parameters().longest_name()
+    }
+}
+
+impl fmt::Debug for ParameterLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ParameterLines").field(&self.len()).finish()
+    }
+}
+
+impl Serialize for ParameterLines {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
     }
 }

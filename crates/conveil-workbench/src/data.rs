@@ -1,6 +1,5 @@
 //! The private datasets on their way to the engine, with what the curator should know of them.
 
-use conveil::program::Parameter;
 use conveil_models::model::{Datasets, Model};
 use conveil_models::{exact, is_clipped};
 
@@ -94,10 +93,10 @@ pub(crate) fn note(model: &dyn Model, datasets: &dyn Datasets, observer: &dyn Ob
 /// What the curator should know about the private values.
 fn remarks(bench: &Workbench, datasets: &dyn Datasets, theta: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
-    let parameters: &[Parameter] = match datasets.counts_outside() {
-        true => &[],
-        false => bench.model.map().parameters(),
-    };
+    if datasets.counts_outside() {
+        return remarks;
+    }
+    let parameters = bench.model.map().parameters();
     let universe = claimed_universe(&bench.inputs.spec).filter(|u| u.len() == theta.len());
     let nearest = universe.map_or(theta.to_vec(), |u| u.nearest(theta.to_vec()));
     for (parameter, (&value, &counted)) in parameters.iter().zip(theta.iter().zip(&nearest)) {

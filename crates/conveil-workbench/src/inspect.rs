@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use conveil::program::Parameter;
+use conveil::program::Parameters;
 use conveil_models::is_clipped;
 use conveil_text::spelling::counted;
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl Workbench {
 }
 
 impl Inspection {
-    fn of(parameters: &[Parameter], theta: &[f64]) -> Self {
+    fn of(parameters: &Parameters, theta: &[f64]) -> Self {
         let pairs = parameters.iter().zip(theta);
         let values: Vec<Value> = pairs
             .map(|(parameter, &value)| Value {

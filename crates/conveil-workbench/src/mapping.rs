@@ -3,7 +3,7 @@
 //!
 //! A wrong sign or a wrong row changes nothing that a guarantee is about, so nobody else would notice it.
 
-use conveil::program::{Cone, DataMap, Parameter, Place, Program};
+use conveil::program::{Cone, DataMap, Parameters, Place, Program};
 use conveil_models::exact;
 use serde::Serialize;
 use std::cell::RefCell;
@@ -34,7 +34,7 @@ const TERMS: usize = 6;
 /// Where every parameter enters, in order.
 pub(crate) fn of(map: &dyn DataMap) -> Vec<Vec<Enters>> {
     let parameters = map.parameters();
-    let nominal: Option<Vec<f64>> = parameters.iter().map(Parameter::nominal_value).collect();
+    let nominal: Option<Vec<f64>> = parameters.iter().map(|p| p.nominal_value()).collect();
     let at_nominal = nominal.and_then(|theta| map.at(&theta).ok());
     let names = match at_nominal {
         Some(_) => HashMap::new(),
@@ -57,7 +57,7 @@ pub(crate) fn of(map: &dyn DataMap) -> Vec<Vec<Enters>> {
 }
 
 /// coef·name of all parameters that enter a place.
-fn names(parameters: &[Parameter]) -> HashMap<Place, Vec<(f64, String)>> {
+fn names(parameters: &Parameters) -> HashMap<Place, Vec<(f64, String)>> {
     let mut names: HashMap<Place, Vec<(f64, String)>> = HashMap::new();
     for parameter in parameters {
         for location in parameter.locations() {

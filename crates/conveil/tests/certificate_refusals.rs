@@ -262,7 +262,7 @@ fn a_private_cost_through_an_epigraph_or_a_witness_is_refused() {
 struct Impostor(AffineMap);
 
 impl DataMap for Impostor {
-    fn parameters(&self) -> &[conveil::program::Parameter] {
+    fn parameters(&self) -> &conveil::program::Parameters {
         self.0.parameters()
     }
     fn template(&self) -> &conveil::program::Program {

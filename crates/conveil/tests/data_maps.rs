@@ -246,7 +246,7 @@ fn a_general_map_may_not_change_structure() {
 struct Around(AffineMap, bool);
 
 impl DataMap for Around {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.0.parameters()
     }
 

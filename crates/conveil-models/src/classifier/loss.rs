@@ -50,8 +50,10 @@ pub(crate) struct Laid {
     pub(crate) variables: Vec<NewVariables>,
     /// The constraints.
     pub(crate) constraints: Vec<NewConstraint>,
-    /// The row in which the margin of record i stands.
-    pub(crate) row: fn(i: usize) -> usize,
+    /// The row in which the margin of the first record stands.
+    pub(crate) first: usize,
+    /// How many rows further that of the next record is.
+    pub(crate) apart: usize,
     /// A times the weights is so many times the margin there: −1 where the row is b + margin, 1 where it is b − margin.
     pub(crate) margin: f64,
 }

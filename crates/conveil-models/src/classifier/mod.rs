@@ -29,8 +29,8 @@ pub use tune::Tune;
 
 use conveil::ask::{Adjacency, Privacy, Query};
 use conveil::program::{
-    AffineMap, DataMap, Location, Meaning, NewVariables, Parameter, Place, Program, Setting,
-    Sparse, Stage,
+    AffineMap, DataMap, Location, Meaning, NewVariables, Parameter, Parameters, Place, Program,
+    Setting, Sparse, Stage,
 };
 use conveil::{Error, Result};
 use std::collections::HashSet;
@@ -275,35 +275,37 @@ impl ClassifierBuilder {
     fn map(&self) -> Result<AffineMap> {
         let (n, records) = (self.features.len(), self.records);
         let weights = self.numbers();
-        let width = self.width();
         let laid = (self.loss.lay)(records, weights);
         let columns = weights + laid.costs.len();
         let mut triplets = laid.entries;
         triplets.reserve(records * weights);
-        let mut parameters = Vec::with_capacity(records * width);
+        let of_label = laid.margin * self.loss.sign;
         for record in 0..records {
-            let i = (laid.row)(record);
-            for (j, feature) in self.features.iter().enumerate() {
-                triplets.push((i, j, 0.0));
-                let place = vec![Location::new(Place::A(i, j), laid.margin)];
-                let named = Parameter::new(format!("record {} {}", record + 1, feature.name));
-                parameters.push(bounded(named.at_all(place), feature.bounds.is_some()));
-            }
+            let i = laid.first + laid.apart * record;
+            triplets.extend((0..n).map(|j| (i, j, 0.0)));
             if self.has_intercept() {
-                let of_label = laid.margin * self.loss.sign;
-                match &self.labels {
-                    Labels::Public(labels) => {
-                        let label = if labels[record] { 1.0 } else { -1.0 };
-                        triplets.push((i, n, of_label * label));
-                    }
-                    Labels::Private => {
-                        triplets.push((i, n, 0.0));
-                        let place = vec![Location::new(Place::A(i, n), of_label)];
-                        let named = Parameter::new(format!("record {} label", record + 1));
-                        parameters.push(named.at_all(place).either(-1.0, 1.0));
-                    }
-                }
+                let label = match &self.labels {
+                    Labels::Public(labels) if labels[record] => of_label,
+                    Labels::Public(_) => -of_label,
+                    Labels::Private => 0.0,
+                };
+                triplets.push((i, n, label));
             }
+        }
+        // Those of the first record: all others are alike.
+        let entering = |name: &str, j: usize, coef: f64| {
+            let place = Location::new(Place::A(laid.first, j), coef);
+            Parameter::new(name).at_all(vec![place])
+        };
+        let features = self.features.iter().enumerate();
+        let mut first: Vec<Parameter> = features
+            .map(|(j, feature)| {
+                let named = entering(&feature.name, j, laid.margin);
+                bounded(named, feature.bounds.is_some())
+            })
+            .collect();
+        if self.has_intercept() && self.labels == Labels::Private {
+            first.push(entering("label", n, of_label).either(-1.0, 1.0));
         }
         let mut curvature: Vec<_> = (0..n).map(|j| (j, j, 2.0 * self.lambda)).collect();
         match self.intercept {
@@ -334,7 +336,7 @@ impl ClassifierBuilder {
             variables,
             laid.constraints,
         )?;
-        let map = AffineMap::new(program, parameters)?;
+        let map = AffineMap::new(program, Parameters::of_records(records, laid.apart, first)?)?;
         match self.ball()? {
             None => Ok(map),
             Some(ball) => map.with_ball(ball),
@@ -516,7 +518,7 @@ impl Classifier {
 }
 
 impl DataMap for Classifier {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use conveil::ask::Query;
 use conveil::program::{
-    AffineMap, DataMap, Holds, Location, NewVariables, Objective, Parameter, Place, Program,
-    SavedConstraint,
+    AffineMap, DataMap, Holds, Location, NewVariables, Objective, Parameter, Parameters, Place,
+    Program, SavedConstraint,
 };
 use conveil_text::problem::{self, SavedCone, SavedMatrix, SavedProblem};
 use conveil_text::spelling::counted;
@@ -114,7 +114,7 @@ struct SavedMap {
 }
 
 impl DataMap for SavedMap {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 
@@ -228,7 +228,8 @@ fn map(names: &Names, stated: &Conic, saved: &SavedProblem) -> Result<AffineMap,
             Some(nominal) => bounded.nominal(nominal),
         }
     });
-    AffineMap::new(program, parameters.collect()).map_err(|e| Failure::engine(&names.spec, e))
+    AffineMap::new(program, parameters.collect::<Vec<_>>())
+        .map_err(|e| Failure::engine(&names.spec, e))
 }
 
 /// The saved problem with its private numbers replaced by the sum of their offsets.

@@ -68,7 +68,7 @@ pub(super) fn map(
         .map(|(parameter, (head, unit))| {
             parameter.at_all(vec![Location::new(Place::B(head), unit)])
         });
-    AffineMap::new(program, places.collect())
+    AffineMap::new(program, places.collect::<Vec<_>>())
 }
 
 /// Normals of a length between this and its inverse stay as they are written.

@@ -53,7 +53,7 @@ use crate::spec::private::UNIVERSE;
 use room::Room;
 
 use conveil::ask::Query;
-use conveil::program::{AffineMap, DataMap, Parameter, Place, Program};
+use conveil::program::{AffineMap, DataMap, Parameter, Parameters, Place, Program};
 use conveil::{Error, Result};
 use std::ops::Range;
 
@@ -254,7 +254,7 @@ impl Ellipsoid {
 
     /// The offsets in a program of this model, in the units of the normals.
     pub fn offsets(&self, program: &Program) -> Vec<f64> {
-        let places = self.map.parameters().iter().flat_map(|p| p.locations());
+        let places = self.map.parameters().places().map(|(_, at)| at);
         let offsets = places.filter_map(|location| match location.place {
             Place::B(row) => program.b().get(row).map(|b| b / location.coef),
             _ => None,
@@ -283,7 +283,7 @@ impl Ellipsoid {
 }
 
 impl DataMap for Ellipsoid {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 

@@ -257,7 +257,7 @@ impl<'n> Assembly<'n> {
                     .nominal(data.demand_mw),
             }
         });
-        AffineMap::new(program, parameters.collect())
+        AffineMap::new(program, parameters.collect::<Vec<_>>())
     }
 }
 

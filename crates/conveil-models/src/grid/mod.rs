@@ -18,7 +18,7 @@ use crate::spec::private::LABEL;
 use assembly::Assembly;
 use conveil::ask::Query;
 use conveil::plan::Decided;
-use conveil::program::{AffineMap, DataMap, Parameter, Program};
+use conveil::program::{AffineMap, DataMap, Parameters, Program};
 use conveil::{Error, Result};
 use conveil_grid::{Cost, Network, Susceptance};
 use reach::Reach;
@@ -353,7 +353,7 @@ impl Opf {
 }
 
 impl DataMap for Opf {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 

@@ -73,7 +73,8 @@ fn lay(records: usize, weights: usize) -> Laid {
         constraints: (0..records)
             .flat_map(|i| [cone(i, "loss"), cone(i, "margin")])
             .collect(),
-        row: |i| 6 * i + 3,
+        first: 3,
+        apart: 6,
         margin: 1.0,
     }
 }

@@ -34,7 +34,7 @@ mod stated;
 pub use stated::{CovarianceSource, PortfolioSpec};
 
 use conveil::ask::{Ask, Query, Request};
-use conveil::program::{Affine, AffineMap, Builder, Cone, DataMap, Parameter, Program};
+use conveil::program::{Affine, AffineMap, Builder, Cone, DataMap, Parameters, Program};
 use conveil::{Error, Result};
 use conveil_text::spelling::counted;
 
@@ -241,7 +241,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl DataMap for Portfolio {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 

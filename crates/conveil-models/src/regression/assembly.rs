@@ -170,7 +170,7 @@ pub(super) fn squared(
         let places = places.map(|(j, v)| Location::new(Place::Q(j), -v));
         builder.parameter(record, places.collect())
     });
-    AffineMap::new(pieces.program()?, parameters.collect())
+    AffineMap::new(pieces.program()?, parameters.collect::<Vec<_>>())
 }
 
 /// ‖y − Φw‖ + λ‖w‖ through the epigraphs of both norms.
@@ -196,5 +196,5 @@ pub(super) fn norm_loss(
         let place = Location::new(Place::B(1 + record), 1.0);
         builder.parameter(record, vec![place])
     });
-    AffineMap::new(pieces.program()?, parameters.collect())
+    AffineMap::new(pieces.program()?, parameters.collect::<Vec<_>>())
 }

@@ -44,7 +44,9 @@ pub use residuals::RootMeanSquares;
 pub use stated::RegressionSpec;
 
 use conveil::ask::{Ask, Query, Request};
-use conveil::program::{AffineMap, DataMap, Location, Meaning, Parameter, Program, Reading};
+use conveil::program::{
+    AffineMap, DataMap, Location, Meaning, Parameter, Parameters, Program, Reading,
+};
 use conveil::{Error, Result};
 
 use crate::model::Kind;
@@ -432,7 +434,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl DataMap for Regression {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 

@@ -94,7 +94,8 @@ fn lay(records: usize, weights: usize) -> Laid {
             entries: Vec::new(),
         }],
         constraints: vec![block("margin"), block("not negative")],
-        row: |i| i,
+        first: 0,
+        apart: 1,
         margin: -1.0,
     }
 }

@@ -171,7 +171,9 @@ impl Neighbourhood {
             Adjacency::OneRecord { len } => Relation::OneRecord { record: len as u64 },
             Adjacency::Universe => Relation::Universe,
         };
-        let names = parameters.iter().map(|parameter| parameter.name());
+        let names = parameters
+            .iter()
+            .map(|parameter| parameter.name().into_owned());
         let mut neighbourhood =
             Neighbourhood::new(relation, parameters.len() as u64, &listed(names))?;
         if let Some(unit) = plan.ask().stated_unit() {
@@ -277,13 +279,13 @@ pub(super) fn words(what: &str, text: &str) -> Result<String> {
 }
 
 /// The names of all numbers; where that is long, a few of them and a hash of all.
-fn listed<'n>(names: impl Iterator<Item = &'n str> + Clone) -> String {
+fn listed<N: AsRef<str>>(names: impl Iterator<Item = N> + Clone) -> String {
     let mut list = String::new();
     for name in names.clone() {
         if !list.is_empty() {
             list.push_str(", ");
         }
-        list.push_str(name);
+        list.push_str(name.as_ref());
         if list.len() > LISTED {
             break;
         }
@@ -293,10 +295,10 @@ fn listed<'n>(names: impl Iterator<Item = &'n str> + Clone) -> String {
     }
     let mut hasher = Sha256::new();
     for name in names.clone() {
-        field(&mut hasher, name.as_bytes());
+        field(&mut hasher, name.as_ref().as_bytes());
     }
-    let shown = |name: Option<&str>| -> String {
-        let name = name.unwrap_or_default();
+    let shown = |name: Option<N>| -> String {
+        let name = name.as_ref().map_or("", N::as_ref);
         name.chars().take(40).collect::<String>().trim().into()
     };
     let first = shown(names.clone().next());

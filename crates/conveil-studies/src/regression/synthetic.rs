@@ -66,7 +66,7 @@ impl Synthetic {
         };
         Ok(GeneralMap::new(
             template,
-            parameters.collect(),
+            parameters.collect::<Vec<_>>(),
             parts,
             program,
         ))

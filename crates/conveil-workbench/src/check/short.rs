@@ -7,7 +7,7 @@ use conveil_models::{digits, exact};
 use conveil_text::spelling::{counted, quoted};
 
 use super::Check;
-use crate::answer::some;
+use crate::answer::{some, some_of};
 use crate::lines::{Entry, fitted};
 use crate::outlook::Prospect;
 
@@ -185,25 +185,34 @@ impl Check {
     fn private_numbers(&self) -> String {
         let word = self.private_word.unwrap_or("number");
         let count = counted(self.parameters.len(), word, &format!("{word}s"));
-        let names: Vec<String> = self.parameters.iter().map(|p| quoted(&p.name)).collect();
-        let bounds: Vec<(f64, f64)> = self.parameters.iter().filter_map(|p| p.bounds).collect();
+        let shown = self.parameters.iter().take(NAMED);
+        let names: Vec<String> = shown.map(|p| quoted(&p.name)).collect();
+        let kinds = self.parameters.kinds().count();
+        let bounds: Vec<(f64, f64)> = (self.parameters.kinds())
+            .filter_map(|p| p.bounds())
+            .collect();
         let low = bounds.iter().fold(f64::INFINITY, |low, b| low.min(b.0));
         let high = bounds
             .iter()
             .fold(f64::NEG_INFINITY, |high, b| high.max(b.1));
         let range = match bounds.len() {
             0 => ", without public bounds".into(),
-            all if all == self.parameters.len() => {
+            all if all == kinds => {
                 format!(", clipped within [{}, {}]", exact(low), exact(high))
             }
-            bounded => format!(", {bounded} with public bounds"),
+            // Of records that are alike each kind stands for one number in each.
+            bounded => {
+                let all = bounded * self.parameters.len() / kinds;
+                format!(", {all} with public bounds")
+            }
         };
-        let nominal = match self.parameters.iter().all(|p| p.nominal.is_some()) {
+        let nominal = match self.parameters.kinds().all(|p| p.nominal_value().is_some()) {
             true => ", with nominal values",
             false => "",
         };
         let unit = (self.unit.as_ref()).map_or(String::new(), |unit| format!(" (in {unit})"));
-        format!("{count}{unit}{range}{nominal}: {}", some(&names, NAMED))
+        let names = some_of(&names, self.parameters.len());
+        format!("{count}{unit}{range}{nominal}: {names}")
     }
 }
 

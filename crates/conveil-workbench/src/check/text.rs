@@ -57,11 +57,22 @@ impl Shown {
         items: &[T],
         line: impl Fn(&T) -> String,
     ) -> fmt::Result {
+        self.lines(f, title, (items.iter(), items.len()), line)
+    }
+
+    /// The same of items that are made one by one, and how many they are.
+    fn lines<T>(
+        &self,
+        f: &mut fmt::Formatter,
+        title: &str,
+        (items, all): (impl Iterator<Item = T>, usize),
+        line: impl Fn(T) -> String,
+    ) -> fmt::Result {
         writeln!(f, "{title}:")?;
-        for item in items.iter().take(self.lines) {
+        for item in items.take(self.lines) {
             writeln!(f, "  {}", line(item))?;
         }
-        match items.len().saturating_sub(self.lines) {
+        match all.saturating_sub(self.lines) {
             0 => Ok(()),
             more => writeln!(f, "  … and {more} more (see --details)"),
         }
@@ -153,9 +164,9 @@ impl fmt::Display for Check {
         };
         let width = names(
             &mut (self.variables.iter().map(|v| v.name.as_str()))
-                .chain(self.constraints.iter().map(|c| c.name.as_str()))
-                .chain(self.parameters.iter().map(|p| p.name.as_str())),
-        );
+                .chain(self.constraints.iter().map(|c| c.name.as_str())),
+        )
+        .max(self.parameters.longest_name().min(28));
         if let Some(line) = &self.line {
             writeln!(f, "{line}")?;
         }
@@ -180,7 +191,8 @@ impl fmt::Display for Check {
                 format!("private, {count}")
             }
         };
-        shown.list(f, &private, &self.parameters, |p| {
+        let (lines, all) = (self.parameters.iter(), self.parameters.len());
+        shown.lines(f, &private, (lines, all), |p| {
             let enters = shown.enters(&p.enters);
             let bounds = p.bounds.map_or(String::new(), |(low, high)| {
                 format!(

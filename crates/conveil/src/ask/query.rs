@@ -376,7 +376,7 @@ fn refuse_steep(map: &dyn DataMap, t: usize, slope: &[(usize, f64)]) -> Result<(
             let is_open = |e: &(usize, f64)| {
                 let stage = program.variable_block(e.0).stage();
                 e.0 != t && !matches!(stage, Stage::Decision | Stage::HereAndNow)
-                    || private.contains(&(i, e.0))
+                    || private.contains(i, e.0)
             };
             if !matches!(block.cone(), Cone::Nonnegative(_)) || row.iter().any(is_open) {
                 return Ok(());

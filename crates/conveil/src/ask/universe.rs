@@ -4,7 +4,7 @@ use super::Adjacency;
 use crate::digits::counted;
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
-use crate::program::Parameter;
+use crate::program::Parameters;
 use serde::Serialize;
 use std::fmt;
 
@@ -77,7 +77,7 @@ impl Universe {
     }
 
     /// All datasets between the public bounds of these parameters; those with two values take one of them.
-    pub fn between_bounds(parameters: &[Parameter]) -> Result<Self> {
+    pub fn between_bounds(parameters: &Parameters) -> Result<Self> {
         let mut ends = Vec::with_capacity(parameters.len());
         for parameter in parameters {
             ends.push(parameter.bounds().ok_or_else(|| {
@@ -89,7 +89,7 @@ impl Universe {
             ends.iter().map(|e| e.0 + half(e)).collect(),
             ends.iter().map(half).collect(),
         )?;
-        universe.two_valued = parameters.iter().map(Parameter::is_two_valued).collect();
+        universe.two_valued = parameters.iter().map(|p| p.is_two_valued()).collect();
         Ok(universe)
     }
 

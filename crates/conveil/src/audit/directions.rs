@@ -3,6 +3,7 @@
 
 use crate::ask::{Adjacency, Universe};
 use crate::program::{DataMap, Parameter, Place};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A grouping with at most this many groups is tried with every pattern of signs.
@@ -69,17 +70,17 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
     let mut all = vec![
         by(&|_| vec![]),
         // Classes enter with coefficients of different signs.
-        by(&|i| pattern(&parameters[i], &|_| 0)),
+        by(&|i| pattern(parameters.get(i), &|_| 0)),
         // The same variable's coefficients, and the same constraints' limits, move together.
         by(&|i| {
-            pattern(&parameters[i], &|place| match place {
+            pattern(parameters.get(i), &|place| match place {
                 Place::A(_, column) | Place::Q(column) => column as i64,
                 Place::P(_, column) => column as i64,
                 Place::B(row) => block[row],
             })
         }),
         by(&|i| {
-            pattern(&parameters[i], &|place| match place {
+            pattern(parameters.get(i), &|place| match place {
                 Place::A(row, _) | Place::B(row) => block[row],
                 Place::Q(_) | Place::P(..) => -1,
             })
@@ -98,10 +99,10 @@ fn groupings(map: &dyn DataMap, universe: &Universe, adjacency: Adjacency) -> Ve
 }
 
 /// Where a parameter enters: the kind of place, its key, the sign of the coefficient.
-fn pattern(parameter: &Parameter, key: &dyn Fn(Place) -> i64) -> Vec<i64> {
+fn pattern(parameter: Option<Cow<'_, Parameter>>, key: &dyn Fn(Place) -> i64) -> Vec<i64> {
     let mut places: Vec<[i64; 3]> = parameter
-        .locations()
         .iter()
+        .flat_map(|parameter| parameter.locations())
         .map(|location| {
             let kind = match location.place {
                 Place::A(..) => 0,

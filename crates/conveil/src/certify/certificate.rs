@@ -272,7 +272,7 @@ fn synthetic_data(map: &dyn DataMap) -> Vec<f64> {
         (None, None) => 1.0 + u,
     };
     let parameters = map.parameters().iter();
-    parameters.map(|p| draw(p, sampler.uniform())).collect()
+    parameters.map(|p| draw(&p, sampler.uniform())).collect()
 }
 
 /// A limit on CVaR is a row over the costs of the program that is solved. Under a certificate that adds costs of its own these hold

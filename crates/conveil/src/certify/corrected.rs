@@ -7,6 +7,7 @@ use crate::program::{
     AffineMap, Cone, DataMap, Holds, Location, NewConstraint, NewVariables, Parameter, Place,
     Program, Sparse, Stage,
 };
+use std::borrow::Cow;
 
 /// The name of θ̃ in reports.
 const CORRECTED: &str = "corrected data";
@@ -44,7 +45,7 @@ pub(super) fn right_hand_sides<'a>(site: &Site<'a>, what: &str) -> Result<&'a Af
 
 /// Widths of the public bounds.
 pub(super) fn widths(affine: &AffineMap) -> Vec<f64> {
-    let width = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| high - low);
+    let width = |q: Cow<'_, Parameter>| q.bounds().map_or(0.0, |(low, high)| high - low);
     affine.parameters().iter().map(width).collect()
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn nominal_or_middle(map: &dyn DataMap) -> Vec<f64> {
     let middle = |q: &Parameter| q.bounds().map_or(0.0, |(low, high)| 0.5 * (low + high));
     let parameters = map.parameters().iter();
     parameters
-        .map(|q| q.nominal_value().unwrap_or_else(|| middle(q)))
+        .map(|q| q.nominal_value().unwrap_or_else(|| middle(&q)))
         .collect()
 }
 
@@ -174,6 +175,7 @@ impl<'a> Corrected<'a> {
         )?
         .with_constant(base.constant());
         let parameters = self.affine.parameters().iter().zip(places);
-        AffineMap::new(program, parameters.map(|(q, at)| q.moved_to(at)).collect())
+        let moved: Vec<Parameter> = parameters.map(|(q, at)| q.moved_to(at)).collect();
+        AffineMap::new(program, moved)
     }
 }

@@ -1,7 +1,7 @@
 //! How the program that is solved differs from the user's own at the same data, and the way back.
 
 use crate::ask::Norm;
-use crate::program::{AffineMap, DataMap, Parameter, Program};
+use crate::program::{AffineMap, DataMap, Parameters, Program};
 use crate::proof::Limits;
 
 use super::corrected::widths;
@@ -125,7 +125,7 @@ impl Deviation {
         program: &Program,
         mean: &[f64],
         (theta, counted): (&[f64], &[f64]),
-        parameters: &[Parameter],
+        parameters: &Parameters,
     ) -> Found {
         let differing = |to: &[f64]| -> Vec<(String, f64, f64)> {
             let entries = parameters.iter().zip(theta.iter().zip(to));

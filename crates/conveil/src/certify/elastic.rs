@@ -296,7 +296,7 @@ impl<'a> Elastic<'a> {
                 columns,
             )),
             // The user's rows and columns stand where they stood.
-            map: AffineMap::new(program, self.affine.parameters().to_vec())?,
+            map: AffineMap::new(program, self.affine.parameters().clone())?,
         })
     }
 }
@@ -380,12 +380,10 @@ fn axis(cone: &Cone) -> Vec<f64> {
 
 fn units(affine: &AffineMap, site: &Site<'_>) -> Result<Vec<Unit>> {
     let program = affine.template();
-    let mut private: Vec<Option<(&Parameter, Place)>> = vec![None; program.rows()];
-    for parameter in affine.parameters() {
-        for location in parameter.locations() {
-            if let Place::A(i, _) | Place::B(i) = location.place {
-                private[i].get_or_insert((parameter, location.place));
-            }
+    let mut private: Vec<Option<(usize, Place)>> = vec![None; program.rows()];
+    for (parameter, location) in affine.parameters().places() {
+        if let Place::A(i, _) | Place::B(i) = location.place {
+            private[i].get_or_insert((parameter, location.place));
         }
     }
     let mut units: Vec<Unit> = Vec::new();
@@ -416,10 +414,12 @@ fn units(affine: &AffineMap, site: &Site<'_>) -> Result<Vec<Unit>> {
             }
             cone => {
                 if let Some((parameter, place)) = rows.next().and_then(|i| private[i]) {
+                    let parameter = affine.parameters().get(parameter);
+                    let name = parameter.as_ref().map_or("".into(), |p| p.name());
                     return refuse(
                         format!(
                             "`{}` enters at {place} in `{}`, a cone of kind {}: no slack bounds all of its multipliers",
-                            parameter.name(),
+                            name,
                             block.name(),
                             cone.kind()
                         ),

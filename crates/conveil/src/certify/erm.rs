@@ -9,7 +9,7 @@ use super::metric::CurvedBound;
 use crate::ask::{Adjacency, Request, Strategy, Terms};
 use crate::digits::short;
 use crate::error::{Error, Result};
-use crate::program::{AffineMap, Cone, DataMap, Holds, Place, RecordBall, Rows, norm};
+use crate::program::{AffineMap, Cone, DataMap, Holds, Parameters, Place, RecordBall, Rows, norm};
 use crate::proof::Curvature;
 use crate::rule::RowRule;
 use std::collections::BTreeMap;
@@ -211,12 +211,33 @@ impl Certificate for RegularisedErm {
 struct Losses {
     /// Rows of each record.
     rows: BTreeMap<usize, Vec<usize>>,
-    /// Private entries of A, sorted: row, column, parameter, coefficient. A list, because there may be millions.
-    private: Vec<(usize, usize, usize, f64)>,
+    /// Private entries of A.
+    private: Private,
     /// Whether a row holds private data, in A or in b.
     has_data: Vec<bool>,
     /// Which way a row moves to become wider, whatever the others of its cone are: up (1), down (−1); 0 where neither.
     widens: Vec<f64>,
+}
+
+/// Private entries of A: row, column, parameter and coefficient, sorted; or those of records that are alike.
+enum Private {
+    Listed(Vec<(usize, usize, usize, f64)>),
+    OfRecords(Parameters),
+}
+
+impl Private {
+    fn of(parameters: &Parameters) -> Self {
+        if parameters.records().is_some() {
+            return Private::OfRecords(parameters.clone());
+        }
+        let entries = parameters.places().filter_map(|(i, at)| match at.place {
+            Place::A(row, j) => Some((row, j, i, at.coef)),
+            _ => None,
+        });
+        let mut listed: Vec<_> = entries.collect();
+        listed.sort_unstable_by_key(|&(row, j, i, _)| (row, j, i));
+        Private::Listed(listed)
+    }
 }
 
 /// Which way each row of a cone moves to become wider, where the cone is one of a loss.
@@ -234,37 +255,32 @@ impl Losses {
         let program = affine.template();
         let mut owner: Vec<Option<usize>> = vec![None; program.rows()];
         let mut has_data = vec![false; program.rows()];
-        let mut private = Vec::with_capacity(affine.len());
-        for (i, parameter) in affine.parameters().iter().enumerate() {
-            for location in parameter.locations() {
-                let row = match location.place {
-                    Place::A(row, j) if curvature.place(j).is_some() => row,
-                    Place::B(row) => row,
-                    place => {
-                        return refuse(
-                            format!(
-                                "it covers the data in the losses' own rows, but `{}` enters at {place}",
-                                parameter.name()
-                            ),
-                            "data in the coefficients of the weights and in the right-hand sides only",
-                        );
-                    }
-                };
-                let record = i / len.max(1);
-                if owner[row].is_some_and(|other| other != record) {
+        let private = Private::of(affine.parameters());
+        for (i, location) in affine.parameters().places() {
+            let row = match location.place {
+                Place::A(row, j) if curvature.place(j).is_some() => row,
+                Place::B(row) => row,
+                place => {
+                    let parameter = affine.parameters().get(i);
+                    let name = parameter.as_ref().map_or("".into(), |p| p.name());
                     return refuse(
-                        format!("`{}` holds data of two records", program.row_name(row)),
-                        "rows of its own for every record",
+                        format!(
+                            "it covers the data in the losses' own rows, but `{name}` enters at {place}"
+                        ),
+                        "data in the coefficients of the weights and in the right-hand sides only",
                     );
                 }
-                owner[row] = Some(record);
-                has_data[row] = true;
-                if let Place::A(row, j) = location.place {
-                    private.push((row, j, i, location.coef));
-                }
+            };
+            let record = i / len.max(1);
+            if owner[row].is_some_and(|other| other != record) {
+                return refuse(
+                    format!("`{}` holds data of two records", program.row_name(row)),
+                    "rows of its own for every record",
+                );
             }
+            owner[row] = Some(record);
+            has_data[row] = true;
         }
-        private.sort_unstable_by_key(|&(row, j, i, _)| (row, j, i));
         // A slack variable belongs to the record in whose rows it stands, and so do all its rows.
         let by_rows = program.a().by_rows();
         let mut slack_owner: Vec<Option<usize>> = vec![None; program.columns()];
@@ -487,9 +503,10 @@ impl Losses {
     ) -> Result<f64> {
         let (mut multiple, mut beside, mut members) = (0.0f64, Vec::new(), Vec::new());
         for &(j, v) in entries {
-            match self.terms(i, j) {
-                [(_, _, parameter, coef)] if v == 0.0 && ball.holds(*parameter) => {
-                    members.push(*parameter);
+            let mut terms = self.terms(i, j);
+            match (terms.next(), terms.next()) {
+                (Some((parameter, coef)), None) if v == 0.0 && ball.holds(parameter) => {
+                    members.push(parameter);
                     multiple = multiple.max(coef.abs());
                 }
                 _ => beside.push(self.largest_entry(affine, i, j, v)?),
@@ -505,20 +522,31 @@ impl Losses {
     }
 
     /// The private terms of A_ij.
-    fn terms(&self, i: usize, j: usize) -> &[(usize, usize, usize, f64)] {
-        let first = (self.private).partition_point(|&(row, column, ..)| (row, column) < (i, j));
-        let rest = &self.private[first..];
-        &rest[..rest.partition_point(|&(row, column, ..)| (row, column) == (i, j))]
+    fn terms(&self, i: usize, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (listed, one) = match &self.private {
+            Private::Listed(all) => {
+                let first = all.partition_point(|&(row, column, ..)| (row, column) < (i, j));
+                let rest = &all[first..];
+                let end = rest.partition_point(|&(row, column, ..)| (row, column) == (i, j));
+                (&rest[..end], None)
+            }
+            Private::OfRecords(parameters) => (&[][..], parameters.in_records(i, j)),
+        };
+        let listed = listed
+            .iter()
+            .map(|&(_, _, parameter, coef)| (parameter, coef));
+        listed.chain(one)
     }
 
     /// The largest |A_ij| over the admissible data.
     fn largest_entry(&self, affine: &AffineMap, i: usize, j: usize, base: f64) -> Result<f64> {
         let (mut low, mut high) = (base, base);
-        for &(_, _, parameter, coef) in self.terms(i, j) {
-            let parameter = &affine.parameters()[parameter];
-            let Some((from, to)) = parameter.bounds() else {
+        for (parameter, coef) in self.terms(i, j) {
+            let parameter = affine.parameters().get(parameter);
+            let Some((from, to)) = parameter.as_ref().and_then(|p| p.bounds()) else {
+                let name = parameter.map_or(String::new(), |p| p.name().into_owned());
                 return refuse(
-                    format!("`{}` has no public bounds", parameter.name()),
+                    format!("`{name}` has no public bounds"),
                     "public bounds on every parameter that is a coefficient",
                 );
             };

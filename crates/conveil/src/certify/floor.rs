@@ -21,7 +21,7 @@ pub(crate) fn floor(affine: &AffineMap) -> Result<Sparse> {
     let n = base.columns();
     let mut entries: Vec<(usize, usize, f64)> = base.entries().collect();
     for parameter in affine.parameters() {
-        let own = curved_entries(parameter);
+        let own = curved_entries(&parameter);
         if own.is_empty() {
             continue;
         }

@@ -162,7 +162,7 @@ fn offset(affine: &AffineMap, site: &Site<'_>) -> Result<Vec<f64>> {
         Offset::Named(prices) => {
             let mut offset = vec![0.0; parameters.len()];
             for (name, price) in prices {
-                let Some(i) = parameters.iter().position(|p| p.name() == name) else {
+                let Some(i) = parameters.iter().position(|p| p.name() == name.as_str()) else {
                     return Err(Error::input(format!(
                         "the offset names `{name}`, but no private number is called so"
                     )));

@@ -376,7 +376,7 @@ fn priced(affine: &AffineMap) -> Result<(AffineMap, ResolvedQuery)> {
             .collect();
         parameter.moved_to(places)
     });
-    let map = AffineMap::new(program, parameters.collect())?;
+    let map = AffineMap::new(program, parameters.collect::<Vec<_>>())?;
     let query = ResolvedQuery {
         rows: vec![vec![(n, 1.0)]],
         labels: vec!["cost".into()],

@@ -144,7 +144,7 @@ fn ranges(query: &ResolvedQuery, shape: &Shape, limits: &[Limits]) -> Vec<f64> {
 fn public_limits(affine: &AffineMap) -> Vec<Limits> {
     let program = affine.template();
     let mut private = HashSet::new();
-    for location in affine.parameters().iter().flat_map(|p| p.locations()) {
+    for location in affine.parameters().places().map(|(_, at)| at) {
         if let Place::A(row, _) | Place::B(row) = location.place {
             private.insert(row);
         }

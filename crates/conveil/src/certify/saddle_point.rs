@@ -98,7 +98,7 @@ impl SaddlePoint {
             let columns = query.rows().iter().flatten().map(|t| t.0);
             return flat(affine, &curvature, columns, "is released");
         };
-        let meets = affine.parameters().iter().flat_map(Parameter::locations);
+        let meets = affine.parameters().places().map(|(_, at)| at);
         let columns = meets.flat_map(|location| match location.place {
             Place::Q(j) | Place::A(_, j) => vec![j],
             Place::P(i, j) => vec![i, j],
@@ -115,7 +115,7 @@ impl SaddlePoint {
         }
         let parameters = affine.parameters().iter();
         let each: Vec<f64> = parameters
-            .map(|parameter| moved(&elastic, parameter, &curvature, width))
+            .map(|parameter| moved(&elastic, &parameter, &curvature, width))
             .collect::<Result<_>>()?;
         let reach = ROUNDING * reach(affine, &site.adjacency, &each, WHAT)?;
         if !(reach > 0.0 && reach.is_finite()) {

@@ -88,7 +88,7 @@ impl SaddleValue {
         }
         let parameters = affine.parameters().iter();
         let each: Vec<f64> = parameters
-            .map(|parameter| moved(&elastic, parameter))
+            .map(|parameter| moved(&elastic, &parameter))
             .collect::<Result<_>>()?;
         let reach = ROUNDING * reach(affine, &site.adjacency, &each, WHAT)?;
         if !(reach > 0.0 && reach.is_finite()) {

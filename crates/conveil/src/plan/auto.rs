@@ -166,7 +166,7 @@ fn planned<'m>(
 /// Whether every private number is the limit of rows itself: then a price per unit of the data is one per unit of a row.
 fn unit_limits(original: &dyn DataMap) -> bool {
     original.affine().is_some_and(|affine| {
-        let mut places = affine.parameters().iter().flat_map(|p| p.locations());
+        let mut places = affine.parameters().places().map(|(_, at)| at);
         places.all(|at| matches!(at.place, Place::B(_)) && at.coef.abs() == 1.0)
     })
 }
@@ -200,7 +200,7 @@ fn smallest(values: &[f64]) -> usize {
 /// Standard deviation of the noise plus the distance from the user's own answer, at public data; none where there are no such
 /// data, or the user's own program has no answer there.
 fn scores(original: &Arc<dyn DataMap + '_>, applying: &[Applies<'_>]) -> Result<Option<Vec<f64>>> {
-    let public = |p: &crate::program::Parameter| {
+    let public = |p: std::borrow::Cow<'_, crate::program::Parameter>| {
         p.nominal_value()
             .or(p.bounds().map(|(low, high)| 0.5 * (low + high)))
     };

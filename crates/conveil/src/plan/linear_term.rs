@@ -156,5 +156,8 @@ fn without_constraints(affine: &AffineMap, curvature: &Curvature) -> Result<Affi
         parameter.moved_to(moved.collect())
     });
     let frame = (n == template.columns()).then(|| template.frame().cloned());
-    AffineMap::new(base.solved_in(frame.flatten()), parameters.collect())
+    AffineMap::new(
+        base.solved_in(frame.flatten()),
+        parameters.collect::<Vec<_>>(),
+    )
 }

@@ -101,7 +101,7 @@ fn refuse_without_recourse(map: &dyn DataMap, rule: &Rule) -> Result<()> {
         let theta: Vec<f64> = map
             .parameters()
             .iter()
-            .map(|p| draw(p, sampler.uniform()))
+            .map(|p| draw(&p, sampler.uniform()))
             .collect();
         map.at(&theta)
             .ok()

@@ -2,7 +2,7 @@
 
 use crate::ask::{Request, Stated};
 use crate::error::Result;
-use crate::program::{DataMap, Meaning, Parameter, readable};
+use crate::program::{DataMap, Meaning, readable};
 
 /// Refuses a plan whose public words hold what no reader sees. Blocks and rows are checked where programs are made.
 ///
@@ -10,8 +10,9 @@ use crate::program::{DataMap, Meaning, Parameter, readable};
 /// No name, label, unit or reason of a plan holds a character that does not show or that changes how its neighbours
 /// show (`conveil_text::naming`). Test: `what_does_not_show_reaches_no_card`.
 pub(super) fn check(map: &dyn DataMap, stated: &Stated, labels: &[String]) -> Result<()> {
-    for name in map.parameters().iter().map(Parameter::name) {
-        readable("private parameter", name)?;
+    // Those of records are "record", a number and one of these names.
+    for parameter in map.parameters().kinds() {
+        readable("private parameter", &parameter.name())?;
     }
     for label in labels {
         readable("released number", label)?;

@@ -306,7 +306,7 @@ fn with_curvature<'m>(
     let mut columns: Vec<usize> = query.rows().iter().flatten().map(|term| term.0).collect();
     columns.extend((0..program.columns()).filter(|&j| program.p().get(j, j) > 0.0));
     if on_private {
-        let places = affine.parameters().iter().flat_map(|p| p.locations());
+        let places = affine.parameters().places().map(|(_, at)| at);
         columns.extend(places.flat_map(|location| match location.place {
             Place::Q(j) | Place::A(_, j) => vec![j],
             Place::P(i, j) => vec![i, j],

@@ -2,8 +2,9 @@
 
 use crate::ask::{Adjacency, Ask, Request, Stated, Universe};
 use crate::error::{Error, Result};
-use crate::program::{AffineMap, DataMap, Meaning, Parameter, PrivateParts, Program};
-use std::collections::HashSet;
+use crate::program::{
+    AffineMap, DataMap, Meaning, Parameters, PrivateCoefficients, PrivateParts, Program,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,7 +97,7 @@ impl DataMap for Within<'_> {
         self.map.unclipped(theta)
     }
 
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         self.map.parameters()
     }
 
@@ -112,7 +113,7 @@ impl DataMap for Within<'_> {
         self.map.private_rows()
     }
 
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+    fn private_coefficients(&self) -> PrivateCoefficients {
         self.map.private_coefficients()
     }
 

@@ -267,17 +267,14 @@ impl Builder {
     /// The affine map from the parameters to programs.
     pub fn build_map(self) -> Result<AffineMap> {
         let parameters = self.parameters.clone();
-        let (program, mut places) = self.assemble()?;
-        let parameters = parameters
-            .into_iter()
-            .enumerate()
-            .map(|(index, p)| {
-                let mine = places.extract_if(.., |place| place.0 == index);
-                // A public coefficient of 0 makes no place private.
-                let mine = mine.map(|place| place.1).filter(|at| at.coef != 0.0);
-                p.at_all(mine.collect())
-            })
-            .collect();
+        let (program, places) = self.assemble()?;
+        let mut of: Vec<Vec<Location>> = vec![Vec::new(); parameters.len()];
+        // A public coefficient of 0 makes no place private.
+        for (index, at) in places.into_iter().filter(|place| place.1.coef != 0.0) {
+            of[index].push(at);
+        }
+        let each = parameters.into_iter().zip(of);
+        let parameters: Vec<Parameter> = each.map(|(p, places)| p.at_all(places)).collect();
         AffineMap::new(program, parameters)
     }
 

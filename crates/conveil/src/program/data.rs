@@ -1,6 +1,8 @@
 //! θ ↦ program (M1): the affine map with sparse places for θ, and any function with a public template.
 
-use super::{Meaning, Parameter, Place, Program, RecordBall, Sparse};
+use super::{
+    Meaning, Parameter, Parameters, Place, PrivateCoefficients, Program, RecordBall, Sparse,
+};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 use std::fmt;
@@ -27,7 +29,7 @@ pub struct PrivateParts {
 /// the program counts as private unless the model says otherwise.
 pub trait DataMap: Send + Sync {
     /// Names of the entries of θ.
-    fn parameters(&self) -> &[Parameter];
+    fn parameters(&self) -> &Parameters;
 
     /// The public structure, and every number that does not depend on θ.
     fn template(&self) -> &Program;
@@ -54,7 +56,7 @@ pub trait DataMap: Send + Sync {
     }
 
     /// Coefficients (row, column) of A that are private; without an affine map every stored entry of a private row.
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+    fn private_coefficients(&self) -> PrivateCoefficients {
         if let Some(affine) = self.affine() {
             return affine.private_coefficients();
         }
@@ -134,7 +136,7 @@ pub trait DataMap: Send + Sync {
 }
 
 impl<T: DataMap + ?Sized> DataMap for &T {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         (**self).parameters()
     }
 
@@ -150,7 +152,7 @@ impl<T: DataMap + ?Sized> DataMap for &T {
         (**self).private_rows()
     }
 
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
+    fn private_coefficients(&self) -> PrivateCoefficients {
         (**self).private_coefficients()
     }
 
@@ -190,98 +192,46 @@ impl<T: DataMap + ?Sized> DataMap for &T {
 /// Each of P, q, A, b affine in θ: entry = base + Σ coef·θ.
 #[derive(Clone, Debug)]
 pub struct AffineMap {
-    base: Program,
-    parameters: Vec<Parameter>,
+    base: Arc<Program>,
+    parameters: Parameters,
+    /// Of records that are alike, by parameter of the first: where it stands among A's entries, and how far the next one is.
+    entries: Arc<[(usize, usize)]>,
     parts: PrivateParts,
     ball: Option<RecordBall>,
 }
 
 impl AffineMap {
     /// Checks that every place exists and, in A, stands in the pattern.
-    pub fn new(base: Program, parameters: Vec<Parameter>) -> Result<Self> {
-        let mut parts = PrivateParts::default();
+    pub fn new(base: Program, parameters: impl Into<Parameters>) -> Result<Self> {
+        let parameters = parameters.into();
         let mut names = HashSet::new();
-        for parameter in &parameters {
-            let name = &parameter.name;
-            if !names.insert(&**name) {
-                return Err(Error::input(format!("two parameters are named `{name}`")));
-            }
-            if parameter.at.is_empty() {
+        for parameter in parameters.kinds() {
+            if !names.insert(parameter.name()) {
                 return Err(Error::input(format!(
-                    "parameter `{name}` enters nowhere in the program"
+                    "two parameters are named `{}`",
+                    parameter.name()
                 )));
             }
-            if let Some((low, high)) = parameter.bounds
-                && !(low.is_finite() && high.is_finite() && low < high)
-            {
-                return Err(Error::input(format!(
-                    "the bounds of parameter `{name}` must be finite and in order, found [{low}, {high}]"
-                )));
-            }
-            if let Some(nominal) = parameter.nominal {
-                let outside = |(low, high): (f64, f64)| !(low..=high).contains(&nominal);
-                if !nominal.is_finite() || parameter.bounds.is_some_and(outside) {
-                    return Err(Error::input(format!(
-                        "the nominal value {nominal} of parameter `{name}` lies outside its public bounds {}: the bounds must hold every admissible value, of either sign",
-                        parameter
-                            .bounds
-                            .map_or("(-∞, ∞)".into(), |(low, high)| format!(
-                                "[{low}, {high}]"
-                            ))
-                    )));
-                }
-            }
-            for location in parameter.at.iter() {
-                let place = location.place;
-                if !(location.coef.is_finite() && location.coef != 0.0) {
-                    return Err(Error::input(format!(
-                        "parameter `{name}` at {place} has coefficient {}: it must be finite and not 0",
-                        location.coef
-                    )));
-                }
-                let exists = match place {
-                    Place::B(i) => i < base.rows(),
-                    Place::Q(j) => j < base.columns(),
-                    Place::A(i, j) => i < base.rows() && j < base.columns(),
-                    Place::P(i, j) => i < base.columns() && j < base.columns(),
-                };
-                if !exists {
-                    return Err(Error::input(format!(
-                        "parameter `{name}` enters at {place}, but the program has {} rows and {} columns",
-                        base.rows(),
-                        base.columns()
-                    )));
-                }
-                match place {
-                    Place::B(_) => parts.b = true,
-                    Place::Q(_) => parts.q = true,
-                    Place::A(i, j) => {
-                        parts.a = true;
-                        if base.a().position(i, j).is_none() {
-                            return Err(Error::input(format!(
-                                "parameter `{name}` enters at {place}, which is not in A's pattern: store an explicit zero there"
-                            )));
-                        }
-                    }
-                    Place::P(i, j) => {
-                        parts.p = true;
-                        if i > j {
-                            return Err(Error::input(format!(
-                                "parameter `{name}` enters at {place}, below the diagonal: give the upper triangle only, P[{j}, {i}]"
-                            )));
-                        }
-                        if base.p().position(i, j).is_none() {
-                            return Err(Error::input(format!(
-                                "parameter `{name}` enters at {place}, which is not in P's pattern: store an explicit zero there"
-                            )));
-                        }
-                    }
-                }
-            }
+            check_values(parameter)?;
         }
+        drop(names);
+        let mut parts = PrivateParts::default();
+        let entries = match parameters.records() {
+            Some(_) => {
+                parts.a = true;
+                entries_of_records(&base, &parameters)?
+            }
+            None => {
+                for parameter in parameters.kinds() {
+                    check_places(&base, parameter, &mut parts)?;
+                }
+                Vec::new()
+            }
+        };
         Ok(AffineMap {
-            base,
+            base: Arc::new(base),
             parameters,
+            entries: entries.into(),
             parts,
             ball: None,
         })
@@ -303,6 +253,21 @@ impl AffineMap {
     /// The ball that records are scaled onto.
     pub fn ball(&self) -> Option<&RecordBall> {
         self.ball.as_ref()
+    }
+
+    /// The numbers of records that are alike, into their entries of A.
+    fn put_records(&self, program: &mut Program, theta: &[f64]) {
+        let values = program.a.nzval_mut();
+        let width = self.entries.len();
+        let coefs = self
+            .parameters
+            .kinds()
+            .map(|parameter| parameter.at[0].coef);
+        for (field, (coef, &(start, stride))) in coefs.zip(self.entries.iter()).enumerate() {
+            for (record, numbers) in theta.chunks_exact(width).enumerate() {
+                values[start + stride * record] += coef * numbers[field];
+            }
+        }
     }
 }
 
@@ -335,8 +300,122 @@ impl AffineMap {
     }
 }
 
+/// Refuses bounds and nominal values that are none.
+fn check_values(parameter: &Parameter) -> Result<()> {
+    let name = parameter.name();
+    if parameter.at.is_empty() {
+        return Err(Error::input(format!(
+            "parameter `{name}` enters nowhere in the program"
+        )));
+    }
+    if let Some((low, high)) = parameter.bounds
+        && !(low.is_finite() && high.is_finite() && low < high)
+    {
+        return Err(Error::input(format!(
+            "the bounds of parameter `{name}` must be finite and in order, found [{low}, {high}]"
+        )));
+    }
+    if let Some(nominal) = parameter.nominal {
+        let outside = |(low, high): (f64, f64)| !(low..=high).contains(&nominal);
+        if !nominal.is_finite() || parameter.bounds.is_some_and(outside) {
+            return Err(Error::input(format!(
+                "the nominal value {nominal} of parameter `{name}` lies outside its public bounds {}: the bounds must hold every admissible value, of either sign",
+                parameter
+                    .bounds
+                    .map_or("(-∞, ∞)".into(), |(low, high)| format!(
+                        "[{low}, {high}]"
+                    ))
+            )));
+        }
+    }
+    for location in parameter.at.iter() {
+        if !(location.coef.is_finite() && location.coef != 0.0) {
+            return Err(Error::input(format!(
+                "parameter `{name}` at {} has coefficient {}: it must be finite and not 0",
+                location.place, location.coef
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Where records that are alike stand among A's entries, by parameter of the first: they must be evenly far apart there.
+fn entries_of_records(base: &Program, parameters: &Parameters) -> Result<Vec<(usize, usize)>> {
+    let Some((count, step)) = parameters.records() else {
+        return Ok(Vec::new());
+    };
+    let a = base.a();
+    let each = parameters.kinds().map(|parameter| {
+        let (row, column) = parameter.at[0].place.in_a()?;
+        let start = a.position(row, column)?;
+        let stride = match count {
+            1 => 0,
+            _ => a.position(row + step, column)? - start,
+        };
+        let end = a.colptr()[column + 1];
+        let is_there = |r: usize| {
+            let entry = start + stride * r;
+            entry < end && a.rowval()[entry] == row + step * r
+        };
+        (0..count).all(is_there).then_some((start, stride))
+    });
+    let found: Option<Vec<(usize, usize)>> = each.collect();
+    found.ok_or_else(|| {
+        Error::input(
+            "records that are alike need an entry of A for each of their numbers, evenly far apart: store explicit zeros there",
+        )
+    })
+}
+
+/// Refuses places that do not exist, and notes which parts of the program the others are in.
+fn check_places(base: &Program, parameter: &Parameter, parts: &mut PrivateParts) -> Result<()> {
+    let name = parameter.name();
+    for location in parameter.at.iter() {
+        let place = location.place;
+        let exists = match place {
+            Place::B(i) => i < base.rows(),
+            Place::Q(j) => j < base.columns(),
+            Place::A(i, j) => i < base.rows() && j < base.columns(),
+            Place::P(i, j) => i < base.columns() && j < base.columns(),
+        };
+        if !exists {
+            return Err(Error::input(format!(
+                "parameter `{name}` enters at {place}, but the program has {} rows and {} columns",
+                base.rows(),
+                base.columns()
+            )));
+        }
+        match place {
+            Place::B(_) => parts.b = true,
+            Place::Q(_) => parts.q = true,
+            Place::A(i, j) => {
+                parts.a = true;
+                if base.a().position(i, j).is_none() {
+                    return Err(Error::input(format!(
+                        "parameter `{name}` enters at {place}, which is not in A's pattern: store an explicit zero there"
+                    )));
+                }
+            }
+            Place::P(i, j) => {
+                parts.p = true;
+                if i > j {
+                    return Err(Error::input(format!(
+                        "parameter `{name}` enters at {place}, below the diagonal: give the upper triangle only, P[{j}, {i}]"
+                    )));
+                }
+                if base.p().position(i, j).is_none() {
+                    return Err(Error::input(format!(
+                        "parameter `{name}` enters at {place}, which is not in P's pattern: store an explicit zero there"
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Checks the length and the numbers of θ.
-fn checked(parameters: &[Parameter], theta: &[f64]) -> Result<()> {
+fn checked(parameters: &Parameters, theta: &[f64]) -> Result<()> {
     if theta.len() != parameters.len() {
         return Err(Error::input(format!(
             "the data have {} entries, but the model has {} private parameters",
@@ -344,25 +423,24 @@ fn checked(parameters: &[Parameter], theta: &[f64]) -> Result<()> {
             parameters.len()
         )));
     }
-    for (parameter, &value) in parameters.iter().zip(theta) {
-        if !value.is_finite() {
-            return Err(Error::input(format!(
-                "the value of `{}` is {value}: it must be a finite number",
-                parameter.name
-            )));
-        }
+    let odd = theta.iter().position(|value| !value.is_finite());
+    match odd.and_then(|i| Some((parameters.get(i)?, theta[i]))) {
+        None => Ok(()),
+        Some((parameter, value)) => Err(Error::input(format!(
+            "the value of `{}` is {value}: it must be a finite number",
+            parameter.name()
+        ))),
     }
-    Ok(())
 }
 
 /// Clips θ to the public bounds of its entries, after checking its length and numbers; then scales its records.
-fn clip(parameters: &[Parameter], ball: Option<&RecordBall>, theta: &[f64]) -> Result<Vec<f64>> {
+fn clip(parameters: &Parameters, ball: Option<&RecordBall>, theta: &[f64]) -> Result<Vec<f64>> {
     checked(parameters, theta)?;
-    let each = parameters.iter().zip(theta);
+    // Records that are alike have the bounds of the first, over and over.
+    let bounds: Vec<Option<(f64, f64)>> = parameters.kinds().map(|p| p.bounds).collect();
+    let each = bounds.iter().cycle().zip(theta);
     let mut clipped: Vec<f64> = each
-        .map(|(parameter, &value)| {
-            (parameter.bounds).map_or(value, |(low, high)| value.clamp(low, high))
-        })
+        .map(|(bounds, &value)| bounds.map_or(value, |(low, high)| value.clamp(low, high)))
         .collect();
     if let Some(ball) = ball {
         ball.scale(&mut clipped);
@@ -375,7 +453,7 @@ impl DataMap for AffineMap {
         Some(self)
     }
 
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
@@ -389,27 +467,19 @@ impl DataMap for AffineMap {
 
     fn private_rows(&self) -> Vec<bool> {
         let mut rows = vec![false; self.base.rows()];
-        for location in self.parameters.iter().flat_map(|p| p.at.iter()) {
-            if let Place::A(i, _) = location.place {
-                rows[i] = true;
-            }
+        for (i, _) in (self.parameters.places()).filter_map(|(_, at)| at.place.in_a()) {
+            rows[i] = true;
         }
         rows
     }
 
-    fn private_coefficients(&self) -> HashSet<(usize, usize)> {
-        let places = self.parameters.iter().flat_map(|p| p.at.iter());
-        places
-            .filter_map(|location| match location.place {
-                Place::A(i, j) => Some((i, j)),
-                _ => None,
-            })
-            .collect()
+    fn private_coefficients(&self) -> PrivateCoefficients {
+        PrivateCoefficients::of(&self.parameters)
     }
 
     fn private_costs(&self) -> Vec<bool> {
         let mut costs = vec![false; self.base.columns()];
-        for location in self.parameters.iter().flat_map(|p| p.at.iter()) {
+        for (_, location) in self.parameters.places() {
             if let Place::Q(j) = location.place {
                 costs[j] = true;
             }
@@ -423,11 +493,16 @@ impl DataMap for AffineMap {
 
     fn unclipped(&self, theta: &[f64]) -> Result<Program> {
         checked(&self.parameters, theta)?;
-        let mut program = self.base.clone();
+        let mut program = (*self.base).clone();
+        let Some(listed) = self.parameters.listed() else {
+            self.put_records(&mut program, theta);
+            program.validate_numbers()?;
+            return Ok(program);
+        };
         // A cost sums over all records: what rounding takes from each product and addition is carried along, so that q is
         // off by a rounding of its own size, however many and however large its terms.
         let mut lost = vec![0.0; program.q.len()];
-        for (parameter, &value) in self.parameters.iter().zip(theta) {
+        for (parameter, &value) in listed.iter().zip(theta) {
             for location in parameter.at.iter() {
                 let change = location.coef * value;
                 match location.place {
@@ -469,7 +544,7 @@ type ProgramOf = dyn Fn(&[f64]) -> Result<Program> + Send + Sync;
 #[derive(Clone)]
 pub struct GeneralMap {
     template: Program,
-    parameters: Vec<Parameter>,
+    parameters: Parameters,
     parts: PrivateParts,
     program: Arc<ProgramOf>,
 }
@@ -487,13 +562,13 @@ impl GeneralMap {
     /// `parts` states what depends on θ; where a part is private, all of it counts as private.
     pub fn new(
         template: Program,
-        parameters: Vec<Parameter>,
+        parameters: impl Into<Parameters>,
         parts: PrivateParts,
         program: impl Fn(&[f64]) -> Result<Program> + Send + Sync + 'static,
     ) -> Self {
         GeneralMap {
             template,
-            parameters,
+            parameters: parameters.into(),
             parts,
             program: Arc::new(program),
         }
@@ -501,7 +576,7 @@ impl GeneralMap {
 }
 
 impl DataMap for GeneralMap {
-    fn parameters(&self) -> &[Parameter] {
+    fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 

@@ -3,6 +3,7 @@
 mod ball;
 mod blocks;
 mod builder;
+mod coefficients;
 mod cone;
 mod data;
 mod definite;
@@ -12,6 +13,7 @@ mod limits;
 mod meaning;
 mod objective;
 mod parameter;
+mod parameters;
 mod saved;
 mod sparse;
 mod validate;
@@ -19,6 +21,7 @@ mod validate;
 pub use ball::RecordBall;
 pub use blocks::{ConstraintBlock, Holds, NewConstraint, NewVariables, Stage, VariableBlock};
 pub use builder::Builder;
+pub use coefficients::PrivateCoefficients;
 pub(crate) use cone::norm;
 pub use cone::{Against, Cone};
 pub use data::{AffineMap, DataMap, GeneralMap, PrivateParts};
@@ -31,6 +34,7 @@ pub use meaning::{
 };
 pub use objective::{Objective, Sense};
 pub use parameter::{Location, Parameter, Place};
+pub use parameters::Parameters;
 pub use saved::SavedConstraint;
 pub use sparse::{Rows, Sparse};
 

@@ -1,6 +1,8 @@
 //! A private parameter: its name, its public bounds and nominal value, and the entries of the program that it enters.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// An entry of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +15,16 @@ pub enum Place {
     A(usize, usize),
     /// P at (row, column), row ≤ column: the upper triangle, which stands for both.
     P(usize, usize),
+}
+
+impl Place {
+    /// Row and column, where it is in A.
+    pub(crate) fn in_a(self) -> Option<(usize, usize)> {
+        match self {
+            Place::A(i, j) => Some((i, j)),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -69,21 +81,42 @@ impl std::ops::Deref for Places {
     }
 }
 
+/// A name, or what a name is made of: that of a record's number is written when it is asked for.
+#[derive(Clone, Debug)]
+enum Name {
+    Written(Box<str>),
+    /// `record r field`, r from 1.
+    OfRecord {
+        record: usize,
+        field: Arc<str>,
+    },
+}
+
 /// A named entry of θ.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Parameter {
-    pub(super) name: Box<str>,
+    name: Name,
     pub(super) at: Places,
     pub(super) bounds: Option<(f64, f64)>,
     pub(super) nominal: Option<f64>,
     pub(super) two_valued: bool,
 }
 
+impl PartialEq for Parameter {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+            && self.at == other.at
+            && self.bounds == other.bounds
+            && self.nominal == other.nominal
+            && self.two_valued == other.two_valued
+    }
+}
+
 impl Parameter {
     /// A parameter that enters nowhere yet.
     pub fn new(name: impl Into<String>) -> Self {
         Parameter {
-            name: name.into().into(),
+            name: Name::Written(name.into().into()),
             at: Vec::new().into(),
             bounds: None,
             nominal: None,
@@ -128,9 +161,24 @@ impl Parameter {
         self.nominal
     }
 
+    /// The same parameter of a record, counted from 0, at this place alone.
+    pub(super) fn of_record(&self, record: usize, field: &Arc<str>, place: Location) -> Self {
+        let field = field.clone();
+        Parameter {
+            name: Name::OfRecord { record, field },
+            at: Places::One(place),
+            ..*self
+        }
+    }
+
     /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(&self) -> Cow<'_, str> {
+        match &self.name {
+            Name::Written(name) => Cow::Borrowed(name),
+            Name::OfRecord { record, field } => {
+                Cow::Owned(format!("record {} {field}", record + 1))
+            }
+        }
     }
 
     /// Where it enters.

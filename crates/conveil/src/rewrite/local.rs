@@ -305,7 +305,7 @@ fn is_public(map: &dyn DataMap, form: &HingeForm) -> bool {
     let Some(affine) = map.affine() else {
         return false;
     };
-    let mut places = affine.parameters().iter().flat_map(|p| p.locations());
+    let mut places = affine.parameters().places().map(|(_, at)| at);
     places.all(|location| match location.place {
         Place::A(_, j) => !is_slack[j],
         Place::B(i) => !is_sign[i],

@@ -98,7 +98,7 @@ fn is_public(map: &dyn DataMap, form: &LogisticForm) -> bool {
     let Some(affine) = map.affine() else {
         return false;
     };
-    let mut places = affine.parameters().iter().flat_map(|p| p.locations());
+    let mut places = affine.parameters().places().map(|(_, at)| at);
     places.all(|location| match location.place {
         Place::A(i, j) => may_be_private[i] && !is_auxiliary[j],
         Place::B(i) => may_be_private[i],

@@ -4,7 +4,7 @@
 //! Roles are declared, and structure cannot tell an epigraph from a purchase: what is found here is a warning, never a
 //! refusal. Every column and every row is looked at a bounded number of times, so the work grows with the non-zeros.
 
-use crate::program::{Against, Cone, DataMap, Holds, Program, Rows, Stage};
+use crate::program::{Against, Cone, DataMap, Holds, PrivateCoefficients, Program, Rows, Stage};
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -72,7 +72,7 @@ struct Structure<'a> {
     by_rows: Rows,
     parts: Vec<Part>,
     part_of_row: Vec<usize>,
-    private: HashSet<(usize, usize)>,
+    private: PrivateCoefficients,
     stage: Vec<Stage>,
     /// The linear cost, where it is public and there is no curvature; 0 where it only breaks ties.
     cost: Vec<Option<f64>>,
@@ -149,7 +149,7 @@ impl<'a> Structure<'a> {
             let (mut movers, mut fixed, mut members) = (0, 0, 0);
             for i in self.parts[p].rows.clone() {
                 for &(k, v) in self.by_rows.row(i) {
-                    let stands = v != 0.0 || self.private.contains(&(i, k));
+                    let stands = v != 0.0 || self.private.contains(i, k);
                     if !stands || std::mem::replace(&mut seen[k], p) == p {
                         continue;
                     }
@@ -186,7 +186,7 @@ impl<'a> Structure<'a> {
     fn touched(&self, j: usize) -> Vec<Touch> {
         let mut all: Vec<Touch> = Vec::new();
         for (i, v) in self.program.a().column(j) {
-            let is_private = self.private.contains(&(i, j));
+            let is_private = self.private.contains(i, j);
             if v == 0.0 && !is_private {
                 continue;
             }
@@ -220,7 +220,7 @@ impl<'a> Structure<'a> {
             .collect();
         Touch {
             part,
-            is_private: entries.iter().any(|t| self.private.contains(&(t.0, j))),
+            is_private: entries.iter().any(|t| self.private.contains(t.0, j)),
             entries,
         }
     }
@@ -304,7 +304,7 @@ impl<'a> Structure<'a> {
             let &(k, v) = others.clone().find(|t| t.1 != 0.0)?;
             let steps = self.program.a().column(k).count();
             self.left.set(self.left.get().checked_sub(steps)?);
-            let follows = !self.carried[k] && !self.is_fixed(k) && !self.private.contains(&(i, k));
+            let follows = !self.carried[k] && !self.is_fixed(k) && !self.private.contains(i, k);
             return match follows {
                 true => self.is_pulled_on_its_way(k, -(change / v).signum(), Some(touch.part)),
                 false => None,
@@ -325,7 +325,7 @@ impl<'a> Structure<'a> {
                 && self.shared[k] == 1
                 && !self.queried[k]
                 && !self.is_fixed(k)
-                && !self.private.contains(&(i, k))
+                && !self.private.contains(i, k)
         });
         let found = free.find(|&&(k, v)| {
             let touched = self.touched(k);
@@ -347,7 +347,7 @@ impl<'a> Structure<'a> {
             let rows = self.parts[part].rows.clone();
             let members = rows.flat_map(|i| self.by_rows.row(i).iter().map(move |t| (i, t)));
             members
-                .filter(|&(i, &(k, v))| v != 0.0 || self.private.contains(&(i, k)))
+                .filter(|&(i, &(k, v))| v != 0.0 || self.private.contains(i, k))
                 .filter(|&(_, &(k, _))| seen.insert(k) && pulls(k))
                 .count()
         });

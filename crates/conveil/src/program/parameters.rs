@@ -1,0 +1,246 @@
+//! The private parameters of a map, in order: listed one by one, or those of records that are alike, made when asked for.
+//!
+//! A million records of ten numbers have ten million names and places. All of them follow from those of the first record.
+
+use super::{Location, Parameter, Place};
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The private parameters of a map. Cloning it copies nothing.
+#[derive(Clone, Debug)]
+pub struct Parameters(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Listed(Arc<[Parameter]>),
+    Records(Arc<Records>),
+}
+
+/// Records that are alike: the numbers of the first one stand for those of all.
+#[derive(Debug)]
+struct Records {
+    count: usize,
+    /// How many rows further the next record's numbers stand.
+    step: usize,
+    /// The parameters of the first record, each at one entry of A.
+    first: Vec<InRecord>,
+    /// Field by the column of its entry.
+    of_column: HashMap<usize, usize>,
+}
+
+/// A parameter of the first record.
+#[derive(Debug)]
+struct InRecord {
+    name: Arc<str>,
+    row: usize,
+    column: usize,
+    coef: f64,
+    model: Parameter,
+}
+
+impl From<Vec<Parameter>> for Parameters {
+    fn from(listed: Vec<Parameter>) -> Self {
+        Parameters(Kind::Listed(listed.into()))
+    }
+}
+
+impl Parameters {
+    /// Those of so many records that are alike: the first one's, each at one entry of A in a column of its own, and `step` rows
+    /// further for each later one. Parameter `name` of the record r is called `record r name`, r from 1.
+    pub fn of_records(count: usize, step: usize, first: Vec<Parameter>) -> Result<Self> {
+        if count == 0 || step == 0 || first.is_empty() {
+            return Err(Error::input(
+                "records need a number of their own, rows of their own, and parameters",
+            ));
+        }
+        let mut of_column = HashMap::new();
+        let mut fields = Vec::with_capacity(first.len());
+        for model in first {
+            let &[
+                Location {
+                    place: Place::A(row, column),
+                    coef,
+                },
+            ] = model.locations()
+            else {
+                return Err(Error::input(format!(
+                    "parameter `{}` of a record enters one entry of A",
+                    model.name()
+                )));
+            };
+            if row >= step || of_column.insert(column, fields.len()).is_some() {
+                return Err(Error::input(format!(
+                    "parameter `{}` of a record needs a column of its own in the {step} rows of the first record",
+                    model.name()
+                )));
+            }
+            fields.push(InRecord {
+                name: model.name().as_ref().into(),
+                row,
+                column,
+                coef,
+                model,
+            });
+        }
+        Ok(Parameters(Kind::Records(Arc::new(Records {
+            count,
+            step,
+            first: fields,
+            of_column,
+        }))))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kind::Listed(listed) => listed.len(),
+            Kind::Records(records) => records.count * records.first.len(),
+        }
+    }
+
+    /// Whether nothing is private.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of them; none behind the last.
+    pub fn get(&self, index: usize) -> Option<Cow<'_, Parameter>> {
+        match &self.0 {
+            Kind::Listed(listed) => listed.get(index).map(Cow::Borrowed),
+            Kind::Records(records) => (index < self.len()).then(|| records.made(index)),
+        }
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter {
+            of: self,
+            next: 0,
+            end: self.len(),
+        }
+    }
+
+    /// Where they enter: the index of the parameter, and the place.
+    pub fn places(&self) -> impl Iterator<Item = (usize, Location)> + '_ {
+        (0..self.len()).flat_map(move |i| {
+            let (listed, one) = match &self.0 {
+                Kind::Listed(listed) => (listed[i].locations(), None),
+                Kind::Records(records) => (&[][..], Some(records.place(i))),
+            };
+            listed.iter().copied().chain(one).map(move |at| (i, at))
+        })
+    }
+
+    /// Those that stand for all of them where something about names, bounds or nominal values is asked: of records the first
+    /// one's, which all others are like.
+    pub fn kinds(&self) -> impl Iterator<Item = &Parameter> {
+        let (listed, records) = match &self.0 {
+            Kind::Listed(listed) => (&listed[..], None),
+            Kind::Records(records) => (&[][..], Some(records)),
+        };
+        let firsts = records.into_iter().flat_map(|records| &records.first);
+        listed.iter().chain(firsts.map(|field| &field.model))
+    }
+
+    /// Characters of the longest name.
+    pub fn longest_name(&self) -> usize {
+        let longest = match &self.0 {
+            Kind::Listed(listed) => listed.iter().map(|p| p.name().chars().count()).max(),
+            // The last record has the longest number.
+            Kind::Records(records) => {
+                let last = self.len() - records.first.len()..self.len();
+                last.map(|i| records.made(i).name().chars().count()).max()
+            }
+        };
+        longest.unwrap_or(0)
+    }
+
+    /// The same list, where it is one.
+    pub(super) fn listed(&self) -> Option<&[Parameter]> {
+        match &self.0 {
+            Kind::Listed(listed) => Some(listed),
+            Kind::Records(_) => None,
+        }
+    }
+
+    /// Of records that are alike: how many there are, and by how many rows they are apart.
+    pub(crate) fn records(&self) -> Option<(usize, usize)> {
+        match &self.0 {
+            Kind::Listed(_) => None,
+            Kind::Records(records) => Some((records.count, records.step)),
+        }
+    }
+
+    /// The parameter of records that are alike that enters A there, and its coefficient, if one does.
+    pub(crate) fn in_records(&self, row: usize, column: usize) -> Option<(usize, f64)> {
+        let Kind::Records(records) = &self.0 else {
+            return None;
+        };
+        let field = *records.of_column.get(&column)?;
+        let (record, within) = (row / records.step, row % records.step);
+        let is_there = record < records.count && within == records.first[field].row;
+        let index = record * records.first.len() + field;
+        is_there.then(|| (index, records.first[field].coef))
+    }
+}
+
+impl Records {
+    fn place(&self, index: usize) -> Location {
+        let (record, field) = (index / self.first.len(), index % self.first.len());
+        let field = &self.first[field];
+        Location::new(
+            Place::A(field.row + self.step * record, field.column),
+            field.coef,
+        )
+    }
+
+    fn made(&self, index: usize) -> Cow<'_, Parameter> {
+        let field = &self.first[index % self.first.len()];
+        let record = index / self.first.len();
+        let place = self.place(index);
+        Cow::Owned(field.model.of_record(record, &field.name, place))
+    }
+}
+
+/// See [`Parameters::iter`].
+#[derive(Clone, Debug)]
+pub struct Iter<'p> {
+    of: &'p Parameters,
+    next: usize,
+    end: usize,
+}
+
+impl<'p> Iterator for Iter<'p> {
+    type Item = Cow<'p, Parameter>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.end {
+            return None;
+        }
+        self.next += 1;
+        self.of.get(self.next - 1)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.end - self.next;
+        (left, Some(left))
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Self::Item> {
+        self.next = self.next.saturating_add(n).min(self.end);
+        self.next()
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl<'p> IntoIterator for &'p Parameters {
+    type Item = Cow<'p, Parameter>;
+    type IntoIter = Iter<'p>;
+
+    fn into_iter(self) -> Iter<'p> {
+        self.iter()
+    }
+}
