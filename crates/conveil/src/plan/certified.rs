@@ -29,15 +29,24 @@ fn precision(asked: &Tolerance, tolerance: f64) -> Precision {
     }
 }
 
-/// Datasets that are none: what public solves run on. The certificate's, and the ends of the bounds.
-pub(super) fn public_data(certificate: &dyn Certificate, map: &dyn DataMap) -> Vec<Vec<f64>> {
-    let mut datasets = vec![certificate.public_data(map)];
-    let ends: Option<Vec<(f64, f64)>> = map.parameters().iter().map(|p| p.bounds()).collect();
-    if let Some(ends) = ends {
-        datasets.push(ends.iter().map(|e| e.0).collect());
-        datasets.push(ends.iter().map(|e| e.1).collect());
-    }
-    datasets
+/// Datasets that are none: what public solves run on. The certificate's, and the ends of the bounds. One at a time: of a million
+/// records each is long.
+pub(super) fn public_data<'a>(
+    certificate: &'a dyn Certificate,
+    map: &'a dyn DataMap,
+) -> impl Iterator<Item = Vec<f64>> + 'a {
+    let parameters = map.parameters();
+    let bounds: Option<Vec<(f64, f64)>> = parameters.kinds().map(|p| p.bounds()).collect();
+    let end = move |pick: fn((f64, f64)) -> f64| -> Vec<f64> {
+        let each = bounds.iter().flatten().cycle().take(parameters.len());
+        each.map(|bounds| pick(*bounds)).collect()
+    };
+    let has_ends = parameters.kinds().all(|p| p.bounds().is_some());
+    (0..if has_ends { 3 } else { 1 }).map(move |which| match which {
+        0 => certificate.public_data(map),
+        1 => end(|bounds| bounds.0),
+        _ => end(|bounds| bounds.1),
+    })
 }
 
 impl<'m> Skeleton<'m> {
@@ -51,7 +60,6 @@ impl<'m> Skeleton<'m> {
         let Some(asked) = certificate.tolerance() else {
             return self.limited(ask, privacy, certificate);
         };
-        let public = public_data(certificate, &*self.map);
         let mut tolerance = asked.usual;
         let bare = certificate.bound();
         // The noise depends on the tolerance, and how well a public dataset is solved on the noise: a few times is enough.
@@ -62,8 +70,8 @@ impl<'m> Skeleton<'m> {
                 self.released_under(ask, noise, &*counted, precision(&asked, tolerance))?;
             let (mut error, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
             let (mut has_answer, mut obstacle) = (false, None);
-            for public in &public {
-                match released.solve_on_public_data(public) {
+            for public in public_data(certificate, &*self.map) {
+                match released.solve_on_public_data(&public) {
                     Ok(found) => {
                         error = error.max(found.error);
                         size = size.max(found.size);
@@ -82,7 +90,12 @@ impl<'m> Skeleton<'m> {
                 return Err(obstacle);
             }
             if !error.is_finite() {
-                return Err(self.unbounded_variable(&released, &public[0], &*counted, &asked));
+                return Err(self.unbounded_variable(
+                    &released,
+                    &certificate.public_data(&*self.map),
+                    &*counted,
+                    &asked,
+                ));
             }
             let needed = (asked.room * error).max(asked.at_least(size));
             if needed <= tolerance || last {

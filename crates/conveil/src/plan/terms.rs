@@ -44,7 +44,8 @@ pub(crate) fn under_terms(map: &dyn DataMap, ask: &Ask) -> Result<Option<UnderTe
         return Ok(Some(under));
     };
     let settings = &ask.settings;
-    for (index, theta) in public_data(certificate, map).iter().enumerate() {
+    for (index, theta) in public_data(certificate, map).enumerate() {
+        let theta = &theta[..];
         let program = rewrite.map.at(theta)?;
         let solution = match solve::optimum(&program, settings) {
             Ok(solution) => solution,

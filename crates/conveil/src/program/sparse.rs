@@ -2,14 +2,16 @@
 //! Explicit zeros are kept: the pattern is public, the values may not be.
 
 use crate::error::{Error, Result};
+use std::sync::Arc;
 
 /// A sparse matrix in compressed-column form, rows sorted within each column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sparse {
     rows: usize,
     columns: usize,
-    colptr: Vec<usize>,
-    rowval: Vec<usize>,
+    /// The pattern is shared by all programs of a map.
+    colptr: Arc<Vec<usize>>,
+    rowval: Arc<Vec<usize>>,
     nzval: Vec<f64>,
 }
 
@@ -19,8 +21,8 @@ impl Sparse {
         Sparse {
             rows,
             columns,
-            colptr: vec![0; columns + 1],
-            rowval: Vec::new(),
+            colptr: Arc::new(vec![0; columns + 1]),
+            rowval: Arc::default(),
             nzval: Vec::new(),
         }
     }
@@ -68,24 +70,30 @@ impl Sparse {
             sorted[next[j]] = (i, value);
             next[j] += 1;
         }
-        let mut matrix = Sparse::zeros(rows, columns);
-        matrix.rowval.reserve(sorted.len());
-        matrix.nzval.reserve(sorted.len());
+        let mut colptr = vec![0; columns + 1];
+        let mut rowval: Vec<usize> = Vec::with_capacity(sorted.len());
+        let mut nzval: Vec<f64> = Vec::with_capacity(sorted.len());
         for j in 0..columns {
-            let start = matrix.rowval.len();
+            let start = rowval.len();
             for &(i, value) in &sorted[counts[j]..counts[j + 1]] {
-                if matrix.rowval.len() > start && matrix.rowval.last() == Some(&i) {
-                    if let Some(last) = matrix.nzval.last_mut() {
+                if rowval.len() > start && rowval.last() == Some(&i) {
+                    if let Some(last) = nzval.last_mut() {
                         *last += value;
                     }
                 } else {
-                    matrix.rowval.push(i);
-                    matrix.nzval.push(value);
+                    rowval.push(i);
+                    nzval.push(value);
                 }
             }
-            matrix.colptr[j + 1] = matrix.rowval.len();
+            colptr[j + 1] = rowval.len();
         }
-        matrix
+        Sparse {
+            rows,
+            columns,
+            colptr: Arc::new(colptr),
+            rowval: Arc::new(rowval),
+            nzval,
+        }
     }
 
     /// Builds the matrix from its compressed columns, checking that they are well formed.
@@ -113,8 +121,8 @@ impl Sparse {
         Ok(Sparse {
             rows,
             columns,
-            colptr,
-            rowval,
+            colptr: Arc::new(colptr),
+            rowval: Arc::new(rowval),
             nzval,
         })
     }
@@ -216,7 +224,7 @@ impl Sparse {
     /// The same entries row by row.
     pub fn by_rows(&self) -> Rows {
         let mut start = vec![0usize; self.rows + 1];
-        for &i in &self.rowval {
+        for &i in self.rowval.iter() {
             start[i + 1] += 1;
         }
         for i in 0..self.rows {

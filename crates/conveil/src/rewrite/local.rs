@@ -135,8 +135,8 @@ impl LocalRecourse {
         noise: &LatticeLaw,
         settings: &Settings,
     ) -> Result<Solved> {
-        let records = self.records(program, noise)?;
-        let found = self.solve(program, &records, settings)?;
+        let mut records = self.records(program, noise)?;
+        let found = self.solve(program, &mut records, settings)?;
         let answer = self.back(program, &records, &found, noise.law().variance());
         if !answer.residuals.pass(settings.tolerance()) {
             return Err(Error::Inaccurate {
@@ -177,19 +177,41 @@ impl LocalRecourse {
         })
     }
 
-    fn solve(&self, program: &Program, records: &Records, settings: &Settings) -> Result<Found> {
-        let mut hinges = Vec::with_capacity(2 * self.form.losses.len());
-        for (i, (loss, kappa)) in self.form.losses.iter().zip(&records.rooms).enumerate() {
-            let (b, cost) = (program.b()[loss.row], 0.5 * program.q()[loss.slack]);
-            for target in [kappa - b, -kappa - b] {
-                hinges.push(Hinge {
-                    row: i,
-                    target,
-                    cost,
-                });
+    /// Equal records that follow one another are one hinge of their joint cost, of which each has its share; without room the
+    /// two hinges of a loss are one. A joint cost is off by one rounding more, which [`HingeProblem::rounding`] has room for.
+    fn solve(
+        &self,
+        program: &Program,
+        records: &mut Records,
+        settings: &Settings,
+    ) -> Result<Found> {
+        let n = self.form.losses.len();
+        let starts = self.starts(program, records);
+        let each = if records.rooms.iter().all(|kappa| *kappa == 0.0) {
+            1
+        } else {
+            2
+        };
+        let ends = starts.iter().skip(1).copied().chain([n]);
+        let runs: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+        let mut hinges = Vec::with_capacity(each * runs.len());
+        for (row, &(i, end)) in runs.iter().enumerate() {
+            let (loss, kappa) = (self.form.losses[i], records.rooms[i]);
+            let (b, count) = (program.b()[loss.row], (end - i) as f64);
+            let cost = count * program.q()[loss.slack] / each as f64;
+            for target in [kappa - b, -kappa - b].into_iter().take(each) {
+                hinges.push(Hinge { row, target, cost });
             }
         }
-        let problem = self.form.problem(program, records.columns.clone(), hinges);
+        let all = std::mem::take(&mut records.columns);
+        let (columns, all) = match runs.len() == n {
+            true => (all, None),
+            false => {
+                let firsts = |column: &[f64]| starts.iter().map(|&i| column[i]).collect::<Vec<_>>();
+                (all.chunks_exact(n).flat_map(firsts).collect(), Some(all))
+            }
+        };
+        let problem = self.form.problem(program, columns, hinges);
         let found = problem.solve(CLOSE, settings.cancel());
         if settings.cancel().is_raised() {
             return Err(Error::Cancelled);
@@ -197,14 +219,43 @@ impl LocalRecourse {
         let Some(found) = found else {
             return Err(Error::Numerical("the hinges have no answer".into()));
         };
+        let square = found.factor * (found.gap + problem.rounding(&found));
+        let (mut alpha, mut margins) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let of_runs = problem.margins(&found.w);
+        for ((&(i, end), pair), margin) in
+            (runs.iter().zip(found.alpha.chunks_exact(each))).zip(of_runs)
+        {
+            let share = 1.0 / ((end - i) as f64 * (3 - each) as f64);
+            let pair = (share * pair[0], share * pair[each - 1]);
+            alpha.extend(std::iter::repeat_n(pair, end - i));
+            margins.extend(std::iter::repeat_n(margin, end - i));
+        }
+        records.columns = all.unwrap_or(problem.columns);
         Ok(Found {
-            square: found.factor * (found.gap + problem.rounding(&found)),
-            alpha: (found.alpha.chunks_exact(2))
-                .map(|pair| (pair[0], pair[1]))
-                .collect(),
-            margins: problem.margins(&found.w),
+            square,
+            alpha,
+            margins,
             w: found.w,
         })
+    }
+
+    /// Where runs of equal records begin: public datasets repeat one.
+    fn starts(&self, program: &Program, records: &Records) -> Vec<usize> {
+        let n = self.form.losses.len();
+        let mut is_start = vec![false; n];
+        for column in records.columns.chunks_exact(n) {
+            for (start, pair) in is_start[1..].iter_mut().zip(column.windows(2)) {
+                *start |= pair[0] != pair[1];
+            }
+        }
+        let own = |i: usize| {
+            let loss = self.form.losses[i];
+            let (b, cost) = (program.b()[loss.row], program.q()[loss.slack]);
+            (b, cost, records.rooms[i])
+        };
+        (0..n)
+            .filter(|&i| i == 0 || is_start[i] || own(i) != own(i - 1))
+            .collect()
     }
 
     /// The point and its multipliers in the cone program, with its residuals there.

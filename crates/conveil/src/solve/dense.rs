@@ -1,7 +1,9 @@
 //! Dense matrices with few columns and many rows, by columns (long columns make long loops), and small symmetric systems.
 
+use super::lanes;
 use super::sum::compensated;
 use crate::program::Sparse;
+use rayon::prelude::*;
 
 /// Rows at a time in a Gram matrix, so that their columns stay in the cache.
 const BLOCK: usize = 256;
@@ -27,52 +29,64 @@ pub(super) fn rows_of(a: &Sparse, rows: &[usize], columns: &[usize], factor: f64
 /// Rw for R of `rows` rows.
 pub(super) fn products(columns: &[f64], rows: usize, w: &[f64]) -> Vec<f64> {
     let mut products = vec![0.0; rows];
-    for (column, w) in columns.chunks_exact(rows).zip(w) {
-        axpy(&mut products, *w, column);
-    }
+    lanes::change(&mut products, |start, part| {
+        for (column, w) in columns.chunks_exact(rows).zip(w) {
+            axpy(part, *w, &column[start..start + part.len()]);
+        }
+    });
     products
 }
 
 /// |R||w|: the size of the terms of Rw.
 pub(super) fn reach(columns: &[f64], rows: usize, w: &[f64]) -> Vec<f64> {
     let mut reach = vec![0.0; rows];
-    for (column, w) in columns.chunks_exact(rows).zip(w) {
-        let each = reach.iter_mut().zip(column);
-        each.for_each(|(reach, r)| *reach += (r * w).abs());
-    }
+    lanes::change(&mut reach, |start, part| {
+        for (column, w) in columns.chunks_exact(rows).zip(w) {
+            let each = part.iter_mut().zip(&column[start..]);
+            each.for_each(|(reach, r)| *reach += (r * w).abs());
+        }
+    });
     reach
 }
 
 /// R'v.
 pub(super) fn pulled(columns: &[f64], v: &[f64]) -> Vec<f64> {
-    let columns = columns.chunks_exact(v.len());
-    columns
-        .map(|column| {
-            let parts = column.chunks(PART).zip(v.chunks(PART));
-            compensated(parts.map(|(column, v)| dot(column, v)))
-        })
-        .collect()
+    let pull = |column: &[f64]| {
+        let parts = column.chunks(PART).zip(v.chunks(PART));
+        compensated(parts.map(|(column, v)| dot(column, v)))
+    };
+    match v.len() <= lanes::LANE {
+        true => columns.chunks_exact(v.len()).map(pull).collect(),
+        false => columns.par_chunks_exact(v.len()).map(pull).collect(),
+    }
 }
 
 /// Adds R'DR to the lower triangle of a dense matrix, D of this diagonal.
 pub(super) fn add_gram(matrix: &mut [f64], columns: &[f64], diagonal: &[f64]) {
     let n = diagonal.len();
     let d = columns.len() / n;
-    let mut scaled = [0.0; BLOCK];
-    for start in (0..n).step_by(BLOCK) {
-        let end = (start + BLOCK).min(n);
-        let part = |j: usize| &columns[j * n + start..j * n + end];
-        let scaled = &mut scaled[..end - start];
-        for i in 0..d {
-            let rows = part(i).iter().zip(&diagonal[start..end]);
-            scaled
-                .iter_mut()
-                .zip(rows)
-                .for_each(|(s, (r, d))| *s = r * d);
-            for j in 0..=i {
-                matrix[i * d + j] += dot(scaled, part(j));
+    let of_lanes = lanes::of_each(n, |lane| {
+        let mut sum = vec![0.0; d * d];
+        let mut scaled = [0.0; BLOCK];
+        for start in lane.clone().step_by(BLOCK) {
+            let end = (start + BLOCK).min(lane.end);
+            let part = |j: usize| &columns[j * n + start..j * n + end];
+            let scaled = &mut scaled[..end - start];
+            for i in 0..d {
+                let rows = part(i).iter().zip(&diagonal[start..end]);
+                scaled
+                    .iter_mut()
+                    .zip(rows)
+                    .for_each(|(s, (r, d))| *s = r * d);
+                for j in 0..=i {
+                    sum[i * d + j] += dot(scaled, part(j));
+                }
             }
         }
+        sum
+    });
+    for sum in of_lanes {
+        axpy(matrix, 1.0, &sum);
     }
 }
 

@@ -8,6 +8,7 @@
 use super::Cancel;
 use super::dense::{self, Factor, PART, dot, times};
 use super::interior::Point;
+use super::lanes;
 use super::sum::compensated;
 
 /// The problem. Hinges that share a row of R stand one after the other.
@@ -91,13 +92,15 @@ impl HingeProblem {
         let pw = times(&self.p, w);
         let margins = self.margins(w);
         let loss = |h: &Hinge| h.cost * (h.target - margins[h.row]).max(0.0);
-        let parts = self.hinges.chunks(PART);
-        let losses = parts.map(|part| part.iter().map(loss).sum::<f64>());
-        0.5 * dot(&pw, w) + dot(&self.q, w) + compensated(losses)
+        let of_lanes = lanes::of_each(self.hinges.len(), |lane| {
+            let parts = self.hinges[lane].chunks(PART);
+            compensated(parts.map(|part| part.iter().map(loss).sum::<f64>()))
+        });
+        0.5 * dot(&pw, w) + dot(&self.q, w) + compensated(of_lanes.into_iter())
     }
 
     /// What rounding can hide in a gap. Every term of a sum over hinges is off by at most 2d + 2 roundings of its size,
-    /// its part adds PART, and the parts add 2; Pw, the factor of P and its two solves 5d + 3 of theirs. All of that is
+    /// its part adds PART, the parts of a lane add 2 and the lanes 2; Pw, the factor of P and its two solves 5d + 3 of theirs. All of that is
     /// below PART + d² + 16, and a rounding is half of the ε that is counted here twice.
     pub(crate) fn rounding(&self, found: &HingeSolution) -> f64 {
         let d = self.weights;
@@ -140,11 +143,14 @@ impl HingeProblem {
         let mut g = self.pulled(alpha);
         g.iter_mut().zip(&self.q).for_each(|(g, q)| *g -= q);
         let w = factor.solve(&g);
-        let parts = self.hinges.chunks(PART).zip(alpha.chunks(PART));
-        let linear = compensated(parts.map(|(hinges, alpha)| {
-            let each = hinges.iter().zip(alpha);
-            each.map(|(h, a)| h.target * a).sum::<f64>()
-        }));
+        let of_lanes = lanes::of_each(alpha.len(), |lane| {
+            let parts = (self.hinges[lane.clone()].chunks(PART)).zip(alpha[lane].chunks(PART));
+            compensated(parts.map(|(hinges, alpha)| {
+                let each = hinges.iter().zip(alpha);
+                each.map(|(h, a)| h.target * a).sum::<f64>()
+            }))
+        });
+        let linear = compensated(of_lanes.into_iter());
         let value = linear - 0.5 * dot(&w, &g);
         (w, value)
     }

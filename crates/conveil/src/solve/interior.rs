@@ -7,6 +7,7 @@
 
 use super::dense::{Factor, axpy, dot, times};
 use super::hinge::HingeProblem;
+use super::lanes;
 
 /// The share of the way to the boundary that a step takes.
 const FRACTION: f64 = 0.995;
@@ -69,63 +70,59 @@ impl Point {
         })
     }
 
+    /// The mean complementarity after this share of a step.
+    fn centre_after(&self, problem: &HingeProblem, step: &Direction, share: f64) -> f64 {
+        let m = self.alpha.len();
+        let sum = lanes::summed(m, |k| {
+            let a = self.alpha[k] + share * step.alpha[k];
+            let b = (problem.hinges[k].cost - self.alpha[k]) - share * step.alpha[k];
+            a * (self.surplus[k] + share * step.surplus[k])
+                + b * (self.slack[k] + share * step.slack[k])
+        });
+        sum / (2.0 * m as f64)
+    }
+
     /// The mean complementarity.
     fn centre(&self, problem: &HingeProblem) -> f64 {
-        let sum: f64 = (0..self.alpha.len())
-            .map(|k| {
-                self.alpha[k] * self.surplus[k]
-                    + (problem.hinges[k].cost - self.alpha[k]) * self.slack[k]
-            })
-            .sum();
-        sum / (2.0 * self.alpha.len() as f64)
+        let m = self.alpha.len();
+        let sum = lanes::summed(m, |k| {
+            self.alpha[k] * self.surplus[k]
+                + (problem.hinges[k].cost - self.alpha[k]) * self.slack[k]
+        });
+        sum / (2.0 * m as f64)
     }
 
     /// One predictor-corrector step; `None` where the system is singular or nothing moves.
     pub(super) fn advance(&mut self, problem: &HingeProblem) -> Option<()> {
         let newton = Newton::new(self, problem)?;
-        let m = self.alpha.len();
-        let beta = &newton.beta;
         let mu = self.centre(problem);
-        let first: Vec<f64> = (0..m).map(|k| -self.alpha[k] * self.surplus[k]).collect();
-        let second: Vec<f64> = (0..m).map(|k| -beta[k] * self.slack[k]).collect();
-        let affine = newton.direction(self, problem, &first, &second);
-        let reach = self.reach(&affine, beta);
-        // The mean complementarity after such a step.
-        let after = |step: &Direction, reach: f64| {
-            let sum: f64 = (0..m)
-                .map(|k| {
-                    let a = self.alpha[k] + reach * step.alpha[k];
-                    let b = beta[k] - reach * step.alpha[k];
-                    a * (self.surplus[k] + reach * step.surplus[k])
-                        + b * (self.slack[k] + reach * step.slack[k])
-                })
-                .sum();
-            sum / (2.0 * m as f64)
-        };
-        let predicted = after(&affine, reach);
+        // What each product of complementarity lacks to be 0.
+        let first = |k: usize| -self.alpha[k] * self.surplus[k];
+        let second = |k: usize| -(problem.hinges[k].cost - self.alpha[k]) * self.slack[k];
+        let affine = newton.direction(self, problem, |k| (first(k), second(k)));
+        let reach = self.reach(problem, &affine);
+        let predicted = self.centre_after(problem, &affine, reach);
         let target = mu * (predicted / mu).clamp(0.0, 1.0).powi(3);
-        let corrected = |k: usize| {
+        // A million records make these vectors long: each is made once.
+        let mut step = newton.direction(self, problem, |k| {
             (
-                target + first[k] - affine.alpha[k] * affine.surplus[k],
-                target + second[k] + affine.alpha[k] * affine.slack[k],
+                target + first(k) - affine.alpha[k] * affine.surplus[k],
+                target + second(k) + affine.alpha[k] * affine.slack[k],
             )
-        };
-        let (one, two): (Vec<f64>, Vec<f64>) = (0..m).map(corrected).unzip();
-        // A million records make these vectors long: one direction at a time.
+        });
         drop(affine);
-        let mut step = newton.direction(self, problem, &one, &two);
-        let mut reach = FRACTION * self.reach(&step, beta);
-        let left = after(&step, reach);
+        let mut reach = FRACTION * self.reach(problem, &step);
+        let left = self.centre_after(problem, &step, reach);
         if !(left < SLOW * mu) {
             // The correction can lead astray, and in circles: without it complementarity falls with the step.
-            let centred = |rest: &[f64]| rest.iter().map(|v| CENTRED * mu + v).collect();
-            let (one, two): (Vec<f64>, Vec<f64>) = (centred(&first), centred(&second));
-            let plain = newton.direction(self, problem, &one, &two);
-            let farther = FRACTION * self.reach(&plain, beta);
-            if !(left <= after(&plain, farther)) {
+            let plain = newton.direction(self, problem, |k| {
+                (CENTRED * mu + first(k), CENTRED * mu + second(k))
+            });
+            let farther = FRACTION * self.reach(problem, &plain);
+            if !(left <= self.centre_after(problem, &plain, farther)) {
                 (step, reach) = (plain, farther);
             }
-            if !(after(&step, reach) < STUCK * mu) {
+            if !(self.centre_after(problem, &step, reach) < STUCK * mu) {
                 self.follow(problem, &newton, mu);
                 return Some(());
             }
@@ -134,9 +131,15 @@ impl Point {
             return None;
         }
         axpy(&mut self.w, reach, &step.w);
-        axpy(&mut self.alpha, reach, &step.alpha);
-        axpy(&mut self.slack, reach, &step.slack);
-        axpy(&mut self.surplus, reach, &step.surplus);
+        for (value, change) in [
+            (&mut self.alpha, &step.alpha),
+            (&mut self.slack, &step.slack),
+            (&mut self.surplus, &step.surplus),
+        ] {
+            lanes::change(value, |start, part| {
+                axpy(part, reach, &change[start..start + part.len()]);
+            });
+        }
         self.keep_inside(problem);
         Some(())
     }
@@ -156,14 +159,14 @@ impl Point {
         let towards = newton.factor.solve(&newton.residual);
         let is_near = dot(&towards, &newton.residual) < mu;
         let mu = if is_near { SHRINK * mu } else { mu };
-        let m = self.alpha.len();
-        let first: Vec<f64> = (0..m)
-            .map(|k| mu - self.alpha[k] * self.surplus[k])
-            .collect();
-        let second: Vec<f64> = (0..m)
-            .map(|k| mu - newton.beta[k] * self.slack[k])
-            .collect();
-        let step = newton.direction(self, problem, &first, &second).w;
+        let towards_mu = |k: usize| {
+            let beta = problem.hinges[k].cost - self.alpha[k];
+            (
+                mu - self.alpha[k] * self.surplus[k],
+                mu - beta * self.slack[k],
+            )
+        };
+        let step = newton.direction(self, problem, towards_mu).w;
         let (margins, moved) = (problem.margins(&self.w), problem.margins(&step));
         let bend = times(&problem.p, &step);
         let slope_at_rest = dot(&bend, &self.w) + dot(&problem.q, &step);
@@ -191,20 +194,19 @@ impl Point {
     }
 
     /// How far a direction can be followed, at most 1/FRACTION.
-    fn reach(&self, direction: &Direction, beta: &[f64]) -> f64 {
-        let mut reach = 1.0 / FRACTION;
-        let mut limit = |value: f64, change: f64| {
-            if change < 0.0 {
-                reach = f64::min(reach, -value / change);
-            }
+    fn reach(&self, problem: &HingeProblem, direction: &Direction) -> f64 {
+        let limit = |value: f64, change: f64| match change < 0.0 {
+            true => -value / change,
+            false => f64::INFINITY,
         };
-        for k in 0..self.alpha.len() {
-            limit(self.alpha[k], direction.alpha[k]);
-            limit(beta[k], -direction.alpha[k]);
-            limit(self.slack[k], direction.slack[k]);
-            limit(self.surplus[k], direction.surplus[k]);
-        }
-        reach
+        lanes::least(self.alpha.len(), 1.0 / FRACTION, |k| {
+            let beta = problem.hinges[k].cost - self.alpha[k];
+            let multiplier = limit(self.alpha[k], direction.alpha[k]);
+            multiplier
+                .min(limit(beta, -direction.alpha[k]))
+                .min(limit(self.slack[k], direction.slack[k]))
+                .min(limit(self.surplus[k], direction.surplus[k]))
+        })
     }
 }
 
@@ -260,10 +262,6 @@ fn flat_point(slope: impl Fn(f64) -> f64) -> f64 {
 
 /// The linearised conditions at a point, everything but w eliminated.
 struct Newton {
-    /// β = c − α.
-    beta: Vec<f64>,
-    /// 1/α and 1/β.
-    inverse: (Vec<f64>, Vec<f64>),
     /// D = 1/(ξ/α + s/β).
     diagonal: Vec<f64>,
     /// P + R'DR.
@@ -277,29 +275,23 @@ struct Newton {
 impl Newton {
     fn new(point: &Point, problem: &HingeProblem) -> Option<Self> {
         let m = point.alpha.len();
-        let beta: Vec<f64> = (0..m)
-            .map(|k| problem.hinges[k].cost - point.alpha[k])
-            .collect();
-        let inverse: (Vec<f64>, Vec<f64>) = (
-            point.alpha.iter().map(|a| 1.0 / a).collect(),
-            beta.iter().map(|b| 1.0 / b).collect(),
-        );
-        let diagonal: Vec<f64> = (0..m)
-            .map(|k| 1.0 / (point.surplus[k] * inverse.0[k] + point.slack[k] * inverse.1[k]))
-            .collect();
+        let margins = problem.margins(&point.w);
+        let (diagonal, slip) = lanes::filled_twice(m, |k| {
+            let hinge = &problem.hinges[k];
+            let (alpha, surplus, slack) = (point.alpha[k], point.surplus[k], point.slack[k]);
+            (
+                1.0 / (surplus / alpha + slack / (hinge.cost - alpha)),
+                surplus - slack - (margins[hinge.row] - hinge.target),
+            )
+        });
+        drop(margins);
         let factor = Factor::of(&problem.system(&diagonal), problem.weights)?;
         let mut residual = problem.pulled(&point.alpha);
         let pw = times(&problem.p, &point.w);
         for j in 0..residual.len() {
             residual[j] -= pw[j] + problem.q[j];
         }
-        let margins = problem.margins(&point.w);
-        let slip = (problem.hinges.iter().enumerate())
-            .map(|(k, h)| point.surplus[k] - point.slack[k] - (margins[h.row] - h.target))
-            .collect();
         Some(Newton {
-            beta,
-            inverse,
             diagonal,
             factor,
             residual,
@@ -312,29 +304,32 @@ impl Newton {
         &self,
         point: &Point,
         problem: &HingeProblem,
-        first: &[f64],
-        second: &[f64],
+        right: impl Fn(usize) -> (f64, f64) + Sync,
     ) -> Direction {
         let m = point.alpha.len();
-        let (by_alpha, by_beta) = &self.inverse;
-        let push: Vec<f64> = (0..m)
-            .map(|k| {
-                self.diagonal[k] * (first[k] * by_alpha[k] - second[k] * by_beta[k] + self.slip[k])
-            })
-            .collect();
-        let mut right = problem.pulled(&push);
-        axpy(&mut right, 1.0, &self.residual);
-        let w = self.factor.solve(&right);
+        let beta = |k: usize| problem.hinges[k].cost - point.alpha[k];
+        let mut alpha = lanes::filled(m, |k| {
+            let (first, second) = right(k);
+            self.diagonal[k] * (first / point.alpha[k] - second / beta(k) + self.slip[k])
+        });
+        let mut pulled = problem.pulled(&alpha);
+        axpy(&mut pulled, 1.0, &self.residual);
+        let w = self.factor.solve(&pulled);
         let moved = problem.margins(&w);
-        let alpha: Vec<f64> = (problem.hinges.iter().enumerate())
-            .map(|(k, h)| push[k] - self.diagonal[k] * moved[h.row])
-            .collect();
-        let slack = (0..m)
-            .map(|k| (second[k] + point.slack[k] * alpha[k]) * by_beta[k])
-            .collect();
-        let surplus = (0..m)
-            .map(|k| (first[k] - point.surplus[k] * alpha[k]) * by_alpha[k])
-            .collect();
+        lanes::change(&mut alpha, |start, part| {
+            for (i, alpha) in part.iter_mut().enumerate() {
+                let k = start + i;
+                *alpha -= self.diagonal[k] * moved[problem.hinges[k].row];
+            }
+        });
+        drop(moved);
+        let (slack, surplus) = lanes::filled_twice(m, |k| {
+            let (first, second) = right(k);
+            (
+                (second + point.slack[k] * alpha[k]) / beta(k),
+                (first - point.surplus[k] * alpha[k]) / point.alpha[k],
+            )
+        });
         Direction {
             w,
             alpha,

@@ -7,6 +7,7 @@ mod dense;
 mod framed;
 mod hinge;
 mod interior;
+mod lanes;
 mod logistic;
 mod losses;
 mod newton;
