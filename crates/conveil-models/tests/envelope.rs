@@ -220,7 +220,10 @@ fn every_demand_gets_a_decision_that_carries_its_noise() {
         let correction = decided.correction.clone().unwrap();
         let mut told = theta.clone();
         for (name, _, corrected) in &correction.moved {
-            let at = opf.parameters().iter().position(|p| p.name() == name);
+            let at = opf
+                .parameters()
+                .iter()
+                .position(|p| p.name() == name.as_str());
             told[at.unwrap()] = *corrected;
         }
         let own = opf.at(&told).unwrap();

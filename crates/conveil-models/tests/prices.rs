@@ -92,7 +92,7 @@ fn through_an_epigraph(opf: &Opf, stage: Stage) -> AffineMap {
     let a = Sparse::from_triplets(m + 1, n + 1, &triplets).unwrap();
     let p = Sparse::zeros(n + 1, n + 1);
     let program = Program::new(p, q, a, b, variables, constraints).unwrap();
-    AffineMap::new(program, opf.parameters().to_vec()).unwrap()
+    AffineMap::new(program, opf.parameters().clone()).unwrap()
 }
 
 #[test]

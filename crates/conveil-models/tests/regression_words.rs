@@ -46,7 +46,7 @@ fn names_say_what_the_weights_are() {
         Query::Variables(names.map(String::from).to_vec())
     );
     assert_eq!(model.template().row_name(0), "convex along a at 1");
-    assert_eq!(model.parameters()[2].name(), "y 3");
+    assert_eq!(model.parameters().get(2).unwrap().name(), "y 3");
     assert_eq!(model.loss(), Loss::Squared);
     assert_eq!(model.condition_rows().len(), 1);
 }

@@ -110,7 +110,7 @@ fn no_replaced_record_moves_the_plain_weights_beyond_the_certificate() {
             let mut other = theta.clone();
             for (entry, p) in other[record * len..(record + 1) * len]
                 .iter_mut()
-                .zip(&svm.parameters()[record * len..])
+                .zip(svm.parameters().iter().skip(record * len))
             {
                 let (low, high) = p.bounds().unwrap();
                 *entry = [low, high][usize::from(sampler.uniform() < 0.5)];

@@ -307,8 +307,8 @@ fn clipped_data_make_the_same_card() {
         map.template().clone(),
         map.parameters()
             .iter()
-            .map(|p| p.clone().clipped(0.0, 20.0))
-            .collect(),
+            .map(|p| p.into_owned().clipped(0.0, 20.0))
+            .collect::<Vec<_>>(),
     )
     .unwrap();
     let plan = Plan::new(&bounded, Model::Linear.ask(Privacy::laplace(1.0))).unwrap();

@@ -436,7 +436,7 @@ fn the_report_says_whose_it_is_and_never_that_a_plan_is_private() {
     let bounded: Vec<_> = map
         .parameters()
         .iter()
-        .map(|p| p.clone().clipped(0.0, 4.0))
+        .map(|p| p.into_owned().clipped(0.0, 4.0))
         .collect();
     let map = AffineMap::new(map.template().clone(), bounded).unwrap();
     let plan = Plan::new(&map, declared(LAWS[0], Adjacency::one_entry(0.5), 0.5)).unwrap();

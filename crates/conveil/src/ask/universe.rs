@@ -425,6 +425,7 @@ impl fmt::Display for Universe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Parameter;
 
     #[test]
     fn the_ends_of_a_small_universe_around_large_numbers_are_members() {
@@ -446,8 +447,8 @@ mod tests {
     fn an_entry_with_two_values_takes_no_other_and_takes_both() {
         let features = Parameter::new("x").clipped(-1.0, 1.0);
         let label = Parameter::new("y").either(-1.0, 1.0);
-        let parameters = [features.clone(), label.clone(), features, label];
-        let universe = Universe::between_bounds(&parameters).unwrap();
+        let parameters = vec![features.clone(), label.clone(), features, label];
+        let universe = Universe::between_bounds(&parameters.into()).unwrap();
         let is_label = |y: f64| y == 1.0 || y == -1.0;
         let mut sampler = Sampler::new(5, 0);
         let mut flips = 0;

@@ -244,3 +244,129 @@ impl<'p> IntoIterator for &'p Parameters {
         self.iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{AffineMap, Cone, DataMap, Holds, NewConstraint, NewVariables, Program};
+    use crate::program::{Sparse, Stage};
+
+    const RECORDS: usize = 5;
+
+    /// Rows 3r + 1 hold two numbers of record r, beside a public row and a row of slacks.
+    fn program(entries: impl Fn(usize) -> bool) -> Program {
+        let mut triplets = Vec::new();
+        for row in 0..3 * RECORDS {
+            triplets.push((row, 2, 1.0));
+            if row % 3 == 1 && entries(row) {
+                triplets.extend([(row, 0, 0.5), (row, 1, 0.0)]);
+            }
+        }
+        let a = Sparse::from_triplets(3 * RECORDS, 3, &triplets).unwrap();
+        let variables = NewVariables {
+            name: "x".into(),
+            len: 3,
+            stage: Stage::Decision,
+            entries: Vec::new(),
+        };
+        let rows = NewConstraint {
+            name: "rows".into(),
+            cone: Cone::Nonnegative(3 * RECORDS),
+            holds: Holds::WithNoise,
+            rows: Vec::new(),
+        };
+        let b = vec![1.0; 3 * RECORDS];
+        Program::new(
+            Sparse::zeros(3, 3),
+            vec![1.0; 3],
+            a,
+            b,
+            vec![variables],
+            vec![rows],
+        )
+        .unwrap()
+    }
+
+    fn first() -> Vec<Parameter> {
+        let at = |column, coef| vec![Location::new(Place::A(1, column), coef)];
+        vec![
+            Parameter::new("size")
+                .at_all(at(1, -2.0))
+                .clipped(-1.0, 3.0),
+            Parameter::new("label")
+                .at_all(at(0, 0.25))
+                .either(-1.0, 1.0),
+        ]
+    }
+
+    /// The same, each by itself.
+    fn listed() -> Vec<Parameter> {
+        let of = |r: usize| {
+            first().into_iter().map(move |p| {
+                let place = p.locations()[0];
+                let (row, column) = place.place.in_a().unwrap();
+                let moved = Location::new(Place::A(row + 3 * r, column), place.coef);
+                let named = Parameter::new(format!("record {} {}", r + 1, p.name()));
+                let bounds = p.bounds().unwrap();
+                match p.is_two_valued() {
+                    true => named.at_all(vec![moved]).either(bounds.0, bounds.1),
+                    false => named.at_all(vec![moved]).clipped(bounds.0, bounds.1),
+                }
+            })
+        };
+        (0..RECORDS).flat_map(of).collect()
+    }
+
+    #[test]
+    fn records_made_on_demand_are_those_of_a_list() {
+        let records = Parameters::of_records(RECORDS, 3, first()).unwrap();
+        let list = Parameters::from(listed());
+        assert_eq!(records.len(), list.len());
+        assert!(records.iter().eq(list.iter()));
+        assert!(records.places().eq(list.places()));
+        assert_eq!(records.iter().nth(7), list.get(7));
+        assert_eq!(records.get(2 * RECORDS), None);
+        assert_eq!(records.longest_name(), list.longest_name());
+        let maps = [
+            AffineMap::new(program(|_| true), records).unwrap(),
+            AffineMap::new(program(|_| true), list).unwrap(),
+        ];
+        let theta: Vec<f64> = (0..2 * RECORDS).map(|i| 0.7 * i as f64 - 2.0).collect();
+        let [one, other] = maps.each_ref().map(|map| map.at(&theta).unwrap());
+        assert_eq!(one.a(), other.a());
+        assert_eq!(one.a().get(4, 1), -2.0 * (0.7 * 2.0 - 2.0));
+        let [one, other] = maps.each_ref().map(|map| map.clipped(&theta).unwrap());
+        assert_eq!(one, other);
+        assert_eq!(maps[0].private_rows(), maps[1].private_rows());
+        let [one, other] = maps.each_ref().map(|map| map.private_coefficients());
+        assert_eq!(one.len(), other.len());
+        for (i, j) in (0..3 * RECORDS + 3).flat_map(|i| (0..4).map(move |j| (i, j))) {
+            assert_eq!(one.contains(i, j), other.contains(i, j), "({i}, {j})");
+        }
+        let odd = |map: &AffineMap| {
+            let mut theta = theta.clone();
+            theta[3] = f64::NAN;
+            map.at(&theta).unwrap_err().to_string()
+        };
+        assert_eq!(odd(&maps[0]), odd(&maps[1]));
+        assert!(odd(&maps[0]).contains("`record 2 label`"));
+    }
+
+    #[test]
+    fn records_that_are_not_alike_are_refused() {
+        let records = |first| Parameters::of_records(RECORDS, 3, first);
+        let map = |entries: fn(usize) -> bool| {
+            AffineMap::new(program(entries), records(first()).unwrap()).map(|_| ())
+        };
+        assert!(map(|_| true).is_ok());
+        // An entry is missing: of the last record, of one between others.
+        assert!(map(|row| row < 12).is_err() && map(|row| row != 4).is_err());
+        let twice = vec![first()[0].clone(), first()[0].clone()];
+        assert!(records(twice).is_err());
+        let beside = first()[0].moved_to(vec![Location::new(Place::A(3, 1), 1.0)]);
+        assert!(records(vec![beside]).is_err());
+        let cost = first()[0].moved_to(vec![Location::new(Place::Q(1), 1.0)]);
+        assert!(records(vec![cost]).is_err());
+        assert!(Parameters::of_records(0, 3, first()).is_err());
+    }
+}
