@@ -67,7 +67,7 @@ pub(super) fn of(model: &Regression, curated: &Curated<'_>) -> Option<Curves> {
         ", the others at their means"
     };
     let named = |name: &str, unit: Option<&str>| match unit {
-        Some(unit) => format!("{name} in {unit}"),
+        Some(unit) => format!("{name} ({unit})"),
         None => name.to_string(),
     };
     let (response, unit) = model.response();

@@ -1,6 +1,7 @@
 //! A power network as a drawing: where the power flows, how near lines are to their limits, and where the noise goes.
 
 use std::collections::VecDeque;
+use std::f64::consts::TAU;
 use std::fmt::Write;
 
 use conveil_studies::plot::{Colour, font};
@@ -36,6 +37,9 @@ const LOADINGS: [(f64, Colour, &str); 4] = [
     (0.5, Colour::Blue, "50 to 75%"),
     (0.0, Colour::Green, "below 50%"),
 ];
+
+/// Half the height of the mark of a bus.
+const HALF: f64 = 4.2;
 
 /// Ink of letters and small marks: the page gives it the colour of its own.
 const INK: &str = "#222222";
@@ -73,6 +77,8 @@ struct Drawing<'g> {
     height: f64,
     /// Marks are this much smaller than in a small network.
     zoom: f64,
+    /// How far the marks of each bus reach.
+    reach: Vec<f64>,
     body: String,
 }
 
@@ -99,6 +105,7 @@ impl<'g> Drawing<'g> {
             at: at.iter().map(place).collect(),
             height: inner + 2.0 * MARGIN,
             zoom: zoom.clamp(0.22, 1.0),
+            reach: vec![1.25 * zoom.clamp(0.3, 1.0) * HALF; grid.buses.len()],
             body: String::new(),
         }
     }
@@ -170,7 +177,7 @@ impl<'g> Drawing<'g> {
         let (a, b) = if flow > 0.0 { (a, b) } else { (b, a) };
         let (dx, dy) = (b.0 - a.0, b.1 - a.1);
         let length = dx.hypot(dy);
-        let size = 2.2 + 0.75 * width;
+        let size = self.zoom.max(0.5) * 2.6 + 0.6 * width;
         if length < 4.0 * size + 14.0 * self.zoom {
             return;
         }
@@ -178,13 +185,14 @@ impl<'g> Drawing<'g> {
         let (x, y) = (0.5 * (a.0 + b.0), 0.5 * (a.1 + b.1));
         let _ = writeln!(
             self.body,
-            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}\" stroke=\"{INK}\" stroke-width=\"1.3\"/>",
+            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}\" stroke=\"{INK}\" stroke-width=\"{:.2}\"/>",
             x - size * ux - size * uy,
             y - size * uy + size * ux,
             x + size * ux,
             y + size * uy,
             x - size * ux + size * uy,
             y - size * uy - size * ux,
+            0.5 + 0.8 * self.zoom,
         );
     }
 
@@ -206,6 +214,7 @@ impl<'g> Drawing<'g> {
             let (x, y) = self.at[bus];
             let radius = zoom * (6.0 + 10.0 * (mean[bus].abs() / most).sqrt());
             let ring = zoom * 7.0 * deviation[bus] / widest;
+            self.reach[bus] = radius + ring;
             if ring > 0.1 * zoom {
                 let around = format!(
                     "circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{:.2}\" stroke=\"{}\" stroke-width=\"{ring:.2}\" stroke-opacity=\"0.85\"",
@@ -233,9 +242,10 @@ impl<'g> Drawing<'g> {
     fn buses(&mut self) {
         let grid = self.grid;
         let numbered = grid.buses.len() <= NUMBERED;
+        let free = free(&self.at, &grid.branches);
         for (i, bus) in grid.buses.iter().enumerate() {
             let (x, y) = self.at[i];
-            let half = self.zoom.max(0.3) * 4.2;
+            let half = self.zoom.max(0.3) * HALF;
             let colour = if bus.is_private {
                 Colour::Vermilion.hex()
             } else {
@@ -247,15 +257,14 @@ impl<'g> Drawing<'g> {
                 format!("bus {}: {whose} load {} MW", bus.number, short(bus.load_mw))
             });
             if numbered {
-                let size = (9.0 * self.zoom).max(5.2);
-                let below = y + half + size + 2.5;
-                letters(
-                    &mut self.body,
-                    (x, below),
-                    0.5,
-                    size,
-                    &bus.number.to_string(),
-                );
+                let size = (9.0 * self.zoom).max(5.6);
+                let (dx, dy) = free[i];
+                let number = bus.number.to_string();
+                // A long number stands further off to a side than a short one.
+                let wide = 0.5 * size / font::CAPITAL * font::width(&number);
+                let off = self.reach[i] + 2.5 + (wide * dx).hypot(0.5 * size * dy);
+                let place = (x + off * dx, y + off * dy + 0.5 * size);
+                letters(&mut self.body, place, 0.5, size, &number);
             }
         }
     }
@@ -281,10 +290,13 @@ impl<'g> Drawing<'g> {
         let (mut x, y) = (14.0, top + 40.0);
         let marks = [
             (
-                mark_of(true, (0.0, 0.0), 4.2, Colour::Vermilion.hex()),
+                mark_of(true, (0.0, 0.0), HALF, Colour::Vermilion.hex()),
                 "private load",
             ),
-            (mark_of(false, (0.0, 0.0), 4.2, INK), "public load, or none"),
+            (
+                mark_of(false, (0.0, 0.0), HALF, INK),
+                "public load, or none",
+            ),
             (
                 format!("circle r=\"7\" fill=\"{}\"", Colour::Sky.hex()),
                 "generation",
@@ -377,6 +389,30 @@ fn sides(branches: &[GridBranch]) -> Vec<f64> {
         }
     }
     sides
+}
+
+/// For each bus, the direction in which no branch leaves it: the middle of the widest gap, down where there is no branch.
+fn free(at: &[Point], branches: &[GridBranch]) -> Vec<Point> {
+    let mut angles: Vec<Vec<f64>> = vec![Vec::new(); at.len()];
+    for branch in branches {
+        for (here, there) in [(branch.from, branch.to), (branch.to, branch.from)] {
+            if let (Some(a), Some(b)) = (at.get(here), at.get(there)) {
+                angles[here].push((b.1 - a.1).atan2(b.0 - a.0));
+            }
+        }
+    }
+    let widest = |mut angles: Vec<f64>| {
+        angles.sort_by(f64::total_cmp);
+        let Some(&first) = angles.first() else {
+            return (0.0, 1.0);
+        };
+        let next = angles.iter().skip(1).copied().chain([first + TAU]);
+        let gaps = angles.iter().copied().zip(next);
+        let gap = gaps.max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+        let middle = gap.map_or(0.0, |(a, b)| 0.5 * (a + b));
+        (middle.cos(), middle.sin())
+    };
+    angles.into_iter().map(widest).collect()
 }
 
 /// A line moved to its left.

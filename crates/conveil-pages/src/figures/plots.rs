@@ -175,7 +175,7 @@ pub fn body(picture: &Body) -> String {
     let (x, y) = (Axis::linear(&*picture.x), Axis::linear(&*picture.y));
     let mut panel = Panel::new("", x, y)
         .with(Series::curves(Colour::Sky, noisy.collect()).label("with noise, draw by draw"))
-        .with(Series::line(Colour::Grey, closed(&picture.limits)).label("the private limits"))
+        .with(Series::line(Colour::Grey, closed(&picture.limits)).label("the limits"))
         .with(Series::line(Colour::Blue, closed(&picture.mean)).label("mean, with room for noise"));
     if let Some(plain) = &picture.without_noise {
         let plain = Series::dashed(Colour::Vermilion, closed(plain));
