@@ -35,10 +35,15 @@ pub fn study(study: &Entry, batch: &Batch<'_>) -> Result<String, Failure> {
         Ok(table) => {
             let text = table.to_string();
             let headline = text.lines().next().unwrap_or_default();
-            Fragment::new()
+            // The legend is prose: its lines may be broken, those of the table not.
+            let (rows, legend) = text.trim_end().rsplit_once("\n\n").unwrap_or((&text, ""));
+            let fragment = Fragment::new()
                 .figure(&table.figure().to_svg(), headline)
-                .words(&text, true)
-                .html()
+                .words(rows, true);
+            match legend {
+                "" => fragment.html(),
+                legend => fragment.words(legend, false).html(),
+            }
         }
         Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
         Err(failure) => sections::failed(&failure),
