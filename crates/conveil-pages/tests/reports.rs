@@ -18,7 +18,8 @@ fn assert_self_contained(page: &str, what: &str) {
     assert!(page.len() < LARGEST, "{what}: {} bytes", page.len());
     let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
     for tag in [
-        "<script", "<link", "<iframe", "<img", "<object", "<embed", "@import", " src=", " href=",
+        "<script", "<link", "<iframe", "<img", "<object", "<embed", "@import", " src=\"",
+        " href=\"",
     ] {
         assert!(!page.contains(tag), "{what}: {tag}");
     }
@@ -36,17 +37,22 @@ fn assert_self_contained(page: &str, what: &str) {
 
 /// Two private datasets, one page; and two pages of the private data themselves, so that the datasets do differ.
 fn assert_public(name: &str, about: About, edit: impl Fn(&str, String) -> String) {
-    let page = |folder: &str, is_edited: bool| {
-        let spec = copied(name, folder, |file, text| match is_edited {
-            true => edit(file, text),
-            false => text,
-        });
+    // In one folder, whose name stands in messages.
+    let page = |is_edited: bool| {
+        let spec = copied(
+            name,
+            &format!("public-{name}"),
+            |file, text| match is_edited {
+                true => edit(file, text),
+                false => text,
+            },
+        );
         let bench = Workbench::open(&spec).unwrap();
         let page = |about| report(&bench, about, None, &Silent).unwrap();
         (page(about), page(About::Private))
     };
-    let (one, private) = page(&format!("{name}-one"), false);
-    let (other, other_private) = page(&format!("{name}-other"), true);
+    let (one, private) = page(false);
+    let (other, other_private) = page(true);
     assert!(one == other, "{name}: the page depends on the private data");
     assert!(private != other_private, "{name}: the edit changes nothing");
     assert!(one.contains("class=\"stamp good\"") && private.contains("class=\"stamp bad\""));
