@@ -93,7 +93,7 @@ pub(crate) enum Command {
     Audit(Audited),
     /// Write the curator's report as one HTML file, with figures; nothing is released
     #[command(
-        after_help = "Example:\n  conveil report examples/specs/two-generators.toml -o report.html"
+        after_help = "With --studies it needs no spec, and writes the paper's tables and figures beside ours: public, and a few minutes\nof work.\n\nExamples:\n  conveil report examples/specs/two-generators.toml -o report.html\n  conveil report --studies --only opf,cvar -o studies.html"
     )]
     Report(Reported),
     /// Write a released card as one HTML file; public, nothing but what the card says
@@ -257,11 +257,31 @@ pub(crate) enum At {
 /// `report`.
 #[derive(Debug, Args)]
 pub(crate) struct Reported {
-    #[command(flatten)]
-    pub(crate) curating: Curating,
-    /// The new file [default: the name of the spec with -report.html, in the current directory]
+    /// The spec file; paths in it are relative to its directory
+    #[arg(value_name = "SPEC.toml", required_unless_present = "studies")]
+    pub(crate) spec: Option<PathBuf>,
+    /// The dataset of a series of demands, counted from 1 [default: the first]
+    #[arg(long, value_name = "N", value_parser = row)]
+    pub(crate) row: Option<usize>,
+    /// Use public data instead of the private ones: what is shown is then public, and may be chosen by
+    #[arg(long, value_enum, value_name = "DATA")]
+    pub(crate) at: Option<At>,
+    /// The new file [default: the name of the spec with -report.html, or studies.html, in the current directory]
     #[arg(long, short, value_name = "FILE.html")]
     pub(crate) out: Option<PathBuf>,
+    /// Write the paper's tables and figures beside ours, without any spec: public
+    #[arg(long, conflicts_with_all = ["spec", "row", "at"])]
+    pub(crate) studies: bool,
+    /// These studies alone, as `conveil study --help` lists them
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        requires = "studies"
+    )]
+    pub(crate) only: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// `card`.
@@ -430,11 +450,16 @@ impl Probe {
 impl Curating {
     /// Whose numbers are used.
     pub(crate) fn about(&self) -> About {
-        match self.at {
-            None => About::Private,
-            Some(At::Nominal) => About::Nominal,
-            Some(At::Twin) => About::Twin,
-        }
+        about(self.at)
+    }
+}
+
+/// Whose numbers are used.
+pub(crate) fn about(at: Option<At>) -> About {
+    match at {
+        None => About::Private,
+        Some(At::Nominal) => About::Nominal,
+        Some(At::Twin) => About::Twin,
     }
 }
 
@@ -466,7 +491,7 @@ impl Command {
             Command::Release(releasing) => releasing.common.output,
             Command::Sensitivity(probe) => probe.curating.common.output,
             Command::Audit(audited) => audited.probe.curating.common.output,
-            Command::Report(reported) => reported.curating.common.output,
+            Command::Report(reported) => reported.output,
             Command::Card(carded) => carded.output,
             Command::Studio(served) => served.output,
             Command::Ledger(book) => book.output(),

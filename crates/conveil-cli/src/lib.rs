@@ -63,7 +63,7 @@ fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Fa
         Command::Release(releasing) => release::run(releasing, terminal),
         Command::Sensitivity(probe) => verbs::sensitivity(probe, terminal),
         Command::Audit(audited) => verbs::audit(audited, terminal),
-        Command::Report(reported) => verbs::report(reported, terminal),
+        Command::Report(reported) => verbs::report(reported, terminal, cancel),
         Command::Card(carded) => verbs::card(carded, terminal),
         Command::Studio(served) => verbs::studio(served, terminal, cancel),
         Command::Ledger(book) => ledger::run(book, terminal),

@@ -150,23 +150,44 @@ pub(crate) fn manual(wanted: &Manual, terminal: &Terminal) -> Result<(), Failure
     }
 }
 
-/// The curator's report as a page: a new file, for its owner's eyes.
-pub(crate) fn report(reported: &Reported, terminal: &Terminal) -> Result<(), Failure> {
-    let curating = &reported.curating;
+/// The curator's report as a page: a new file, for its owner's eyes. Or the studies, which need no spec.
+pub(crate) fn report(
+    reported: &Reported,
+    terminal: &Terminal,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let Some(spec) = &reported.spec else {
+        return studies(reported, terminal, cancel);
+    };
     let file = reported.out.clone().unwrap_or_else(|| {
-        let mut name = curating
-            .common
-            .spec
-            .file_stem()
-            .unwrap_or_default()
-            .to_owned();
+        let mut name = spec.file_stem().unwrap_or_default().to_owned();
         name.push("-report.html");
         PathBuf::from(name)
     });
     refuse_existing(&file, "report")?;
-    let bench = opened(&curating.common, terminal)?;
-    let page = conveil_pages::report(&bench, curating.about(), curating.row, terminal)?;
+    let bench = Workbench::open_watched(spec, terminal)?;
+    let about = arguments::about(reported.at);
+    let page = conveil_pages::report(&bench, about, reported.row, terminal)?;
     write_new(&file, "report", page.as_bytes())?;
+    terminal.print(&format!("open {}\n", file.display()))
+}
+
+/// The paper's tables and figures beside ours, study by study.
+fn studies(reported: &Reported, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let file = reported.out.clone();
+    let file = file.unwrap_or_else(|| PathBuf::from("studies.html"));
+    refuse_existing(&file, "report")?;
+    let mut sections = Vec::new();
+    for study in conveil_pages::chosen_studies(&reported.only)? {
+        let progress = terminal.progress(format!("study {}", study.name));
+        let batch = progress.batch(None, cancel);
+        sections.push(conveil_pages::study(study, &batch)?);
+    }
+    write_new(
+        &file,
+        "report",
+        conveil_pages::studies(&sections).as_bytes(),
+    )?;
     terminal.print(&format!("open {}\n", file.display()))
 }
 

@@ -21,9 +21,9 @@ pub enum Picture {
 pub struct Grid {
     /// The buses.
     pub buses: Vec<GridBus>,
-    /// The units.
+    /// The units; none where the network is too large to be drawn.
     pub units: Vec<GridUnit>,
-    /// The branches.
+    /// The branches; none where the network is too large to be drawn.
     pub branches: Vec<GridBranch>,
 }
 
@@ -32,7 +32,7 @@ pub struct Grid {
 pub struct GridBus {
     /// Its number in the case file.
     pub number: u32,
-    /// What it draws, in MW.
+    /// What it draws, in MW, shunts included: what the decision is for.
     pub load_mw: f64,
     /// Whether its load is private.
     pub is_private: bool,
@@ -83,11 +83,13 @@ pub struct Curves {
     pub without_noise: Option<Vec<f64>>,
     /// Curves under simulated noise of a fixed seed.
     pub noisy: Vec<Vec<f64>>,
-    /// Records: regressor and response.
+    /// Records: regressor and response. Some of them, evenly apart, where there are many.
     pub records: Vec<(f64, f64)>,
+    /// How many records there are.
+    pub records_in_all: usize,
 }
 
-/// Scores of the records of two classes, before the noise.
+/// Scores of the records of two classes, before the noise; of some of them, evenly apart, where there are many.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scores {
     /// What the class with scores below 0 is called.
@@ -102,7 +104,7 @@ pub struct Scores {
     pub deviation: f64,
 }
 
-/// A body in two dimensions, as outlines.
+/// A body in two dimensions, or the shadow of one that has more, as outlines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Body {
     /// The first axis.

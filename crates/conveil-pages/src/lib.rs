@@ -3,7 +3,7 @@
 //! One file each: style and figures stand inside, there is no script, and nothing is fetched. Every text goes through
 //! [`html::escaped`], so that names of variables, parameters and specs are shown and never obeyed.
 //!
-//! - [`report()`] and [`card()`] are whole documents.
+//! - [`report()`] and [`card()`] are whole documents; [`studies()`] is one too, of sections that [`study()`] makes.
 //! - [`sections`]: each section of a report by itself, from a value of the workbench to a fragment.
 //! - [`figures`]: each figure by itself, from plain values to SVG.
 //! - [`html`]: fragments, the style, and the frame of a document.
@@ -16,6 +16,8 @@ pub mod html;
 mod numbers;
 mod report;
 pub mod sections;
+mod studies;
 
 pub use card::card;
 pub use report::report;
+pub use studies::{chosen_studies, studies, study};

@@ -347,3 +347,30 @@ fn a_workbench_can_be_sent_and_shared() {
     shared::<Failure>();
     shared::<Answer>();
 }
+
+#[test]
+fn settings_moved_after_a_look_are_stamped_on_the_card() {
+    let place = Place::with_ledger("moved", FEASIBLE);
+    let stamps = |bench: &Workbench| {
+        let mut answers: Vec<Answer> = Vec::new();
+        bench.release(&WITH_ALL, &mut answers, &Silent).unwrap();
+        let card = &answers[0].card;
+        assert!(card.stamps().iter().all(|s| card.to_json().contains(s)));
+        card.stamps().to_vec()
+    };
+    let moved = |settings: &[&str]| {
+        let settings: Vec<String> = settings.iter().map(|s| s.to_string()).collect();
+        place.bench().moved_after_looking(&settings)
+    };
+    let is_stamp = |stamp: &String| stamp.starts_with("NOT COVERED BY THE GUARANTEE");
+    assert!(!stamps(&place.bench()).iter().any(is_stamp));
+    assert!(!stamps(&moved(&[])).iter().any(is_stamp));
+    let bench = moved(&["epsilon", "eta"]);
+    // On every card from then on.
+    for _ in 0..2 {
+        let stamps = stamps(&bench);
+        let found: Vec<&String> = stamps.iter().filter(|s| is_stamp(s)).collect();
+        assert_eq!(found.len(), 1, "{stamps:?}");
+        assert!(found[0].contains("the choice of epsilon, eta, moved after"));
+    }
+}

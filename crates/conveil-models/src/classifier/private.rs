@@ -17,6 +17,7 @@ use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::model::{AnswerMeasure, Compared, Curated, Datasets, Outlook};
+use crate::picture::{Picture, Scores};
 use crate::words::{advice_without_certificate, choosing, written};
 
 /// The training records as one dataset.
@@ -120,6 +121,42 @@ impl<'m> Training<'m> {
     }
 }
 
+impl Training<'_> {
+    /// The scores of the records by class, and how far the noise moves one. A score is linear in the weights.
+    fn picture(&self, curated: &Curated<'_>) -> Option<Picture> {
+        let classifier = self.of.behind(curated.plan);
+        let (shape, weights) = (curated.plan.released().shape(), &curated.decided.answer);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut deviations = 0.0;
+        for i in spread(self.records.labels.len(), PICTURED) {
+            let values = &self.records.features[i];
+            let score = classifier.decision_value(weights, values).ok()?;
+            match self.records.labels[i] {
+                false => first.push(score),
+                true => second.push(score),
+            }
+            let mut square = 0.0;
+            for noise in 0..shape.noises() {
+                let column: Vec<f64> = (0..weights.len()).map(|w| shape.row(w)[noise]).collect();
+                square += classifier.decision_value(&column, values).ok()?.powi(2);
+            }
+            deviations += square.sqrt();
+        }
+        let count = (first.len() + second.len()).max(1) as f64;
+        let classes = classifier.classes();
+        Some(Picture::Scores(Scores {
+            first_name: format!("{} is {}", classes.label, classes.negative),
+            first,
+            second_name: format!("{} is {}", classes.label, classes.positive),
+            second,
+            deviation: curated.plan.law().std_dev() * deviations / count,
+        }))
+    }
+}
+
+/// Records in a picture, at most.
+const PICTURED: usize = 5_000;
+
 impl Datasets for Training<'_> {
     fn row(&self, _row: usize) -> Result<Vec<f64>, Failure> {
         Ok(self.theta.clone())
@@ -138,7 +175,7 @@ impl Datasets for Training<'_> {
         let classifier = self.of.behind(plan);
         let is_clipped = curated.report.is_some_and(|r| !r.clipped.is_empty());
         Annex {
-            picture: None,
+            picture: curated.report.and_then(|_| self.picture(curated)),
             warning: noise_decides(classifier, plan, decided, curated.about),
             report: curated.report.map(|_| self.report(curated)),
             // The engine knows scaled features times labels; the curator, the file.

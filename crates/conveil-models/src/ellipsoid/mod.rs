@@ -36,6 +36,7 @@ mod assembly;
 mod builtin;
 mod inscribed;
 mod normals;
+mod picture;
 mod public;
 mod room;
 mod starter;

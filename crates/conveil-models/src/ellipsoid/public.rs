@@ -10,11 +10,12 @@ use conveil::solve::{Settings, solve_checked};
 use conveil_text::numbers;
 
 use super::stated::{EllipsoidSpec, NormalsSource, OffsetsSource};
-use super::{Ellipsoid, Inscribed};
+use super::{Ellipsoid, Inscribed, picture};
 use crate::document::{Annex, Document, Fields};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Compared, Curated, Datasets, Model};
+use crate::picture::Picture;
 use crate::spec::Spec;
 use crate::words::{row_name, significant};
 
@@ -189,7 +190,9 @@ impl Datasets for Offsets<'_> {
             }
         };
         Annex {
-            picture: None,
+            picture: (curated.report)
+                .and_then(|_| picture::of(ellipsoid, curated).ok().flatten())
+                .map(Picture::Body),
             report: curated.report.map(|_| {
                 let mean = ellipsoid.inscribed(&curated.decided.mean);
                 mean.map(shown)

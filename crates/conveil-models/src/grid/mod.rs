@@ -3,6 +3,7 @@
 mod assembly;
 mod cost;
 mod feasibility;
+mod picture;
 mod private;
 mod ptdf;
 mod public;

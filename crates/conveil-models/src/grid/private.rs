@@ -11,11 +11,13 @@ use conveil_grid::{Network, Unit, demand};
 use conveil_text::Labels;
 
 use super::Opf;
+use super::picture;
 use super::public::{DeclaredPrice, OpfModel};
 use crate::document::{Annex, Document, Fields, Help, Value};
 use crate::failure::Failure;
 use crate::files::{Files, Named};
 use crate::model::{Curated, Datasets, nth_row};
+use crate::picture::Picture;
 
 /// One dataset for each row of the demand file; without a file, the demands of the network.
 #[derive(Debug)]
@@ -91,7 +93,9 @@ impl Datasets for Demands<'_> {
     fn annex(&self, curated: &Curated<'_>) -> Annex {
         let declared = self.of.declared_price.as_ref();
         Annex {
-            picture: None,
+            picture: (curated.report)
+                .and_then(|_| picture::of(self.of, curated))
+                .map(Picture::Grid),
             warning: declared.and_then(|d| broken_bound(d, &self.of.opf, curated.decided)),
             report: curated
                 .report

@@ -31,6 +31,7 @@
 mod assembly;
 mod basis;
 mod condition;
+mod picture;
 mod private;
 mod public;
 mod reading;
@@ -210,6 +211,7 @@ impl RegressionBuilder {
         };
         Ok(Regression {
             reading: self.reading(&functions, &names),
+            regressors: self.regressors,
             functions,
             weights: names,
             design,
@@ -309,6 +311,7 @@ fn phi(functions: &[Function], x: &[f64]) -> Vec<f64> {
 /// A regression whose responses are private.
 #[derive(Clone, Debug)]
 pub struct Regression {
+    regressors: Records,
     functions: Vec<Function>,
     weights: Vec<String>,
     design: Vec<Vec<f64>>,

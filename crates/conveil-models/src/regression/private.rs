@@ -7,6 +7,7 @@ use conveil::plan::Plan;
 use conveil::program::DataMap;
 use conveil::solve::{Batch, solve_checked};
 
+use super::picture;
 use super::public::RegressionModel;
 use super::{Regression, RootMeanSquares};
 use crate::document::{Annex, Document, Fields, Help};
@@ -15,6 +16,7 @@ use crate::files::{Files, Named};
 use crate::model::{Compared, Curated, Datasets};
 use crate::outlook::{Alternative, Outlook, by_strategy};
 use crate::outside::{Outside, is_clipped};
+use crate::picture::Picture;
 use crate::records::Records;
 use crate::words::{advice_without_certificate, choosing, digits, exact, written};
 
@@ -85,7 +87,9 @@ impl Datasets for Responses<'_> {
         let measured = rmse.as_ref().ok();
         let advice = measured.and_then(|r| advice(model, plan, r, curated.about));
         Annex {
-            picture: None,
+            picture: (curated.report)
+                .and_then(|_| picture::of(model, curated))
+                .map(Picture::Curves),
             warning: advice.clone(),
             report: curated.report.map(|_| match rmse {
                 Ok(rmse) => Ok(report_of(model, &rmse, advice, plan.guarantee().strategy())),

@@ -83,7 +83,7 @@ impl RootMeanSquares {
 
 impl Regression {
     /// The column of each weight.
-    fn columns(&self) -> Result<Vec<usize>> {
+    pub(super) fn columns(&self) -> Result<Vec<usize>> {
         let template = self.template();
         let each = self.weights.iter();
         each.map(|name| Ok(template.find_variables(name)?.start))

@@ -3,8 +3,10 @@
 
 mod density;
 mod network;
+mod place;
 mod plots;
 
 pub use density::density;
 pub use network::network;
+pub(crate) use network::{DEVIATIONS, loading};
 pub use plots::{Bar, against, bars, body, curves, scores};

@@ -81,9 +81,20 @@ pub fn curves(picture: &Curves) -> String {
         let places = picture.at.iter().copied();
         places.zip(values.iter().copied()).collect()
     };
+    let (shown, all) = (picture.records.len(), picture.records_in_all);
+    let records = match shown == all {
+        true => "records".to_string(),
+        false => format!("{shown} of {all} records"),
+    };
+    if shown > 0 {
+        let points = Series::points(Colour::Grey, Shape::Ring, picture.records.clone());
+        panel = panel.with(points.label(records));
+    }
+    if !picture.noisy.is_empty() {
+        let noisy = Series::curves(Colour::Sky, noisy.collect());
+        panel = panel.with(noisy.label("with noise, draw by draw"));
+    }
     panel = panel
-        .with(Series::curves(Colour::Sky, noisy.collect()).label("with noise, draw by draw"))
-        .with(Series::points(Colour::Grey, Shape::Ring, picture.records.clone()).label("records"))
         .with(Series::line(Colour::Blue, curve(&picture.mean)).label("mean, with room for noise"));
     if let Some(plain) = &picture.without_noise {
         let plain = Series::dashed(Colour::Vermilion, curve(plain));
@@ -164,7 +175,7 @@ pub fn body(picture: &Body) -> String {
     let (x, y) = (Axis::linear(&*picture.x), Axis::linear(&*picture.y));
     let mut panel = Panel::new("", x, y)
         .with(Series::curves(Colour::Sky, noisy.collect()).label("with noise, draw by draw"))
-        .with(Series::line(Colour::Grey, closed(&picture.limits)).label("the private limits"))
+        .with(Series::line(Colour::Grey, closed(&picture.limits)).label("the limits"))
         .with(Series::line(Colour::Blue, closed(&picture.mean)).label("mean, with room for noise"));
     if let Some(plain) = &picture.without_noise {
         let plain = Series::dashed(Colour::Vermilion, closed(plain));

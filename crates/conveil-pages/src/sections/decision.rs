@@ -2,7 +2,7 @@
 
 use conveil::ask::Strategy;
 use conveil_workbench::Report;
-use conveil_workbench::picture::Picture;
+use conveil_workbench::picture::{Grid, GridBranch, Picture};
 
 use crate::figures::{self, Bar};
 use crate::html::Fragment;
@@ -195,10 +195,7 @@ pub fn model(report: &Report) -> String {
 /// The picture of the model's own.
 pub fn picture(picture: &Picture) -> String {
     let (svg, caption) = match picture {
-        Picture::Grid(grid) => (
-            figures::network(grid),
-            "Lines are as thick as their flow and redder the nearer they are to their limit. A ring around a bus has the standard deviation of what is generated there.",
-        ),
+        Picture::Grid(grid) => return network(grid),
         Picture::Curves(curves) => (
             figures::curves(curves),
             "The fitted curve, and what the noise makes of it. The draws are simulated: none was released.",
@@ -213,6 +210,41 @@ pub fn picture(picture: &Picture) -> String {
         ),
     };
     Fragment::new().figure(&svg, caption).html()
+}
+
+/// Branches that are listed beside the drawing.
+const LOADED: usize = 8;
+
+/// The network, and its most loaded lines in numbers.
+fn network(grid: &Grid) -> String {
+    let mut fragment = match figures::network(grid) {
+        Ok(svg) => Fragment::new().figure(
+            &svg,
+            "Lines are as thick as their mean flow; arrows show its direction. The load of a line is its flow and two standard deviations of it, over its limit. The ring around a disc is as wide as the deviations of the units there, added up.",
+        ),
+        Err(why) => return Fragment::new().why_not(&why).html(),
+    };
+    let mut loaded: Vec<(&GridBranch, f64)> = (grid.branches.iter())
+        .filter_map(|branch| Some((branch, figures::loading(branch)?)))
+        .collect();
+    loaded.sort_by(|a, b| b.1.total_cmp(&a.1));
+    loaded.truncate(LOADED);
+    if !loaded.is_empty() {
+        let rows = loaded.into_iter().map(|(branch, share)| {
+            vec![
+                branch.name.clone(),
+                short(branch.flow_mw),
+                format!("± {}", short(figures::DEVIATIONS * branch.deviation_mw)),
+                branch.limit_mw.map_or(String::new(), short),
+                format!("{:.1}%", 100.0 * share),
+            ]
+        });
+        fragment = fragment.part("The most loaded lines").table(
+            &["line", "mean flow in MW", "two deviations", "limit", "load"],
+            rows.collect(),
+        );
+    }
+    fragment.html()
 }
 
 /// A table whose later rows are folded away.

@@ -1,0 +1,118 @@
+//! The page of a card: all of the card, and nothing else.
+
+mod places;
+
+use conveil_pages::card;
+use conveil_workbench::{Account, Answer, Releasing, Silent};
+use places::example;
+use serde_json::Value;
+
+/// The card of an example, drawn with a seed: such a card is stamped as not private.
+fn drawn(name: &str) -> String {
+    let releasing = Releasing {
+        account: Account::NotPrivate { seed: Some(7) },
+        ..Releasing::default()
+    };
+    let mut answers: Vec<Answer> = Vec::new();
+    let bench = example(name);
+    bench.release(&releasing, &mut answers, &Silent).unwrap();
+    answers[0].card.to_json()
+}
+
+/// Text as a browser shows it: without tags, style and figures.
+fn shown(page: &str) -> String {
+    let mut page = page.to_string();
+    for (open, close) in [("<style>", "</style>"), ("<svg", "</svg>")] {
+        while let Some(start) = page.find(open) {
+            let end = page[start..].find(close).unwrap() + start + close.len();
+            page.replace_range(start..end, " ");
+        }
+    }
+    let mut text = String::new();
+    let mut is_tag = false;
+    for letter in page.chars() {
+        match letter {
+            '<' => (is_tag, text) = (true, text + " "),
+            '>' => is_tag = false,
+            letter if !is_tag => text.push(letter),
+            _ => {}
+        }
+    }
+    for (entity, letter) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+    ] {
+        text = text.replace(entity, letter);
+    }
+    text.replace("&amp;", "&")
+}
+
+/// The numbers of a text that have at least four digits: shorter ones are counts, indices and dates.
+fn long_numbers(text: &str) -> Vec<f64> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == 'e' || c == '-';
+    let words = text.split(|c| !is_part(c));
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_ascii_digit()));
+    let long = words.filter(|word| word.chars().filter(char::is_ascii_digit).count() >= 4);
+    long.filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn a_card_page_has_all_of_the_card() {
+    for name in ["scalar-lp", "svm-machines", "wind-curve"] {
+        let json = drawn(name);
+        let text = shown(&card("card.json", &json).unwrap());
+        for line in json.lines() {
+            assert!(text.contains(line.trim_end()), "{name}: {line}");
+        }
+        let value: Value = serde_json::from_str(&json).unwrap();
+        for stamp in value["stamps"].as_array().unwrap() {
+            let stamp = stamp.as_str().unwrap();
+            assert!(text.matches(stamp).count() >= 2, "{name}: {stamp}");
+        }
+    }
+}
+
+/// Every number in the text is one of the card's, in percent, or a simple multiple of one: an error bar, a reach.
+#[test]
+fn a_card_page_has_no_number_of_its_own() {
+    for name in ["scalar-lp", "svm-machines", "wind-curve"] {
+        let json = drawn(name);
+        let own = long_numbers(&json);
+        let page = card("card.json", &json).unwrap();
+        let text = shown(&page).replace(json.trim_end(), "");
+        let factors = [1.0, 2.0, 100.0];
+        let is_own = |found: f64| {
+            let near = |own: &f64| {
+                let scaled = factors.iter().map(|factor| factor * own.abs());
+                scaled
+                    .into_iter()
+                    .any(|own| (own - found.abs()).abs() <= 1e-4 * own)
+            };
+            own.iter().any(near)
+        };
+        let foreign: Vec<f64> = long_numbers(&text)
+            .into_iter()
+            .filter(|f| !is_own(*f))
+            .collect();
+        assert!(foreign.is_empty(), "{name}: {foreign:?}\n{text}");
+        // The page is a function of the text alone.
+        assert_eq!(page, card("card.json", &json).unwrap());
+    }
+}
+
+#[test]
+fn a_private_document_is_no_card() {
+    for text in [
+        "{\"private\": true, \"answer\": []}",
+        "[]",
+        "nothing",
+        "{\"cards\": []}",
+    ] {
+        assert!(card("file.json", text).is_err(), "{text}");
+    }
+    let hostile = drawn("scalar-lp").replace("cost", "</title><script>alert(1)</script>");
+    let page = card("<script>", &hostile).unwrap();
+    assert!(!page.contains("<script"));
+}
