@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use conveil::solve::Cancel;
 use conveil_studio::Studio;
 use conveil_workbench::starter::{self, Draft, Given};
-use conveil_workbench::{Answers, Failure, Judged, Kind, Workbench, doctor, read_witness};
+use conveil_workbench::{Answers, Failure, Judged, Kind, Silent, Workbench, doctor, read_witness};
 
 use crate::arguments::{
     self, Answering, Audited, Carded, Checked, Common, Curating, Depth, Examined, Init, Manual,
@@ -182,6 +182,15 @@ pub(crate) fn report(reported: &Reported, terminal: &Terminal) -> Result<(), Fai
     let bench = opened(&curating.common, terminal)?;
     let page = conveil_pages::report(&bench, curating.about(), curating.row, terminal)?;
     write_new(&file, "report", page.as_bytes())?;
+    // The page has said what there is to say about the solve; a spec without an answer has a page that says why.
+    let bench = bench.at(curating.about())?;
+    if let (Ok(report), false) = (
+        bench.solve(curating.row, &Silent),
+        curating.common.output.json,
+    ) {
+        let answered = bench.answered(report, false, &Silent);
+        terminal.print(&answered.opening())?;
+    }
     terminal.print(&format!("open {}\n", file.display()))
 }
 
