@@ -209,6 +209,31 @@ const LONG: &[(&str, &str)] = &[
     ),
 ];
 
+/// A network of a reader's own: two units, a load far from the cheap one.
+const CASE: &str = "\
+function mpc = mine
+mpc.version = '2';
+mpc.baseMVA = 100;
+mpc.bus = [
+ 1 3 0 0 0 0 1 1 0 230 1 1.1 0.9;
+ 2 1 90 0 0 0 1 1 0 230 1 1.1 0.9;
+ 3 2 60 0 0 0 1 1 0 230 1 1.1 0.9;
+];
+mpc.gen = [
+ 1 0 0 100 -100 1 100 1 300 0;
+ 3 0 0 100 -100 1 100 1 300 0;
+];
+mpc.branch = [
+ 1 2 0 0.1 0 250 250 250 0 0 1 -30 30;
+ 2 3 0 0.1 0 250 250 250 0 0 1 -30 30;
+ 1 3 0 0.1 0 250 250 250 0 0 1 -30 30;
+];
+mpc.gencost = [
+ 2 0 0 2 10 0;
+ 2 0 0 2 30 0;
+];
+";
+
 /// What a document takes for granted: files of the reader's own.
 fn provide(place: &Path) {
     let specs = place.join("examples/specs");
@@ -222,8 +247,7 @@ fn provide(place: &Path) {
     for name in ["two-generators.json"] {
         std::fs::copy(specs.join(name), place.join(name)).unwrap();
     }
-    let case = root().join("fuzz/seeds/matpower/five-buses.m");
-    std::fs::copy(case, place.join("mine.m")).unwrap();
+    write(&place.join("mine.m"), CASE);
     let records = |count: usize, seed: usize| {
         let mut csv = String::from("heat,shake,failed\n");
         for k in 0..count {
@@ -301,6 +325,7 @@ const FIGURES: &[(&str, &str, bool)] = &[
     ("density.svg", "study density", false),
     ("opf.svg", "study opf", false),
     ("regression.svg", "study regression", false),
+    ("ellipsoid.svg", "study ellipsoid --polytopes octagon --universe 1", true),
     ("svm.svg", "study svm", true),
     ("wind.svg", "study wind", true),
 ];
