@@ -244,9 +244,8 @@ fn provide(place: &Path) {
     for name in ["two-generators.toml", "dispatch.toml"] {
         write(&place.join(name), format!("{spec}{ledger}"));
     }
-    for name in ["two-generators.json"] {
-        std::fs::copy(specs.join(name), place.join(name)).unwrap();
-    }
+    let problem = "two-generators.json";
+    std::fs::copy(specs.join(problem), place.join(problem)).unwrap();
     write(&place.join("mine.m"), CASE);
     let records = |count: usize, seed: usize| {
         let mut csv = String::from("heat,shake,failed\n");
@@ -325,7 +324,11 @@ const FIGURES: &[(&str, &str, bool)] = &[
     ("density.svg", "study density", false),
     ("opf.svg", "study opf", false),
     ("regression.svg", "study regression", false),
-    ("ellipsoid.svg", "study ellipsoid --polytopes octagon --universe 1", true),
+    (
+        "ellipsoid.svg",
+        "study ellipsoid --polytopes octagon --universe 1",
+        true,
+    ),
     ("svm.svg", "study svm", true),
     ("wind.svg", "study wind", true),
 ];
