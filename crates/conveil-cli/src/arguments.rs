@@ -47,10 +47,12 @@ struct Line {
 pub(crate) enum Command {
     /// Write a first spec: with sample data, or with blanks for a file of yours
     #[command(
-        after_help = "Without MODEL it lists the models. No file is ever overwritten.\n\n\
+        after_help = "Without MODEL and --from it asks on a terminal, and elsewhere lists the models. No file is ever overwritten.\n\n\
         Of the file of --from the names of the columns are looked at, and no value. The spec is written beside it; what\n\
-        only you can say stands there as \"FILL IN: …\", and `conveil check` names the next such place.\n\n\
-        Examples:\n  conveil init opf --dir first\n  conveil init --from patients.csv --model svm"
+        only you can say stands there as \"FILL IN: …\", and `conveil check` names the next such place. --set fills it in,\n\
+        and --set KEY=- deletes a line that may be left out, such as that of a column which does not predict.\n\n\
+        Examples:\n  conveil init\n  conveil init opf --dir first --epsilon 0.5\n  conveil init --from patients.csv --model svm\n  \
+        conveil init --from rents.csv --model regression --epsilon 1 --set response=rent"
     )]
     Init(Init),
     /// Show what a spec would release and guarantee, without using the private values
@@ -177,8 +179,44 @@ pub(crate) struct Init {
     /// The model of --from [default: where the names of the columns tell]
     #[arg(id = "of", long = "model", value_name = "MODEL", requires = "from")]
     pub(crate) of: Option<String>,
+    /// ε, the privacy: smaller hides more and needs more noise
+    #[arg(long, value_name = "E")]
+    pub(crate) epsilon: Option<String>,
+    /// α, the change of one private number to hide, where the model has one
+    #[arg(long, value_name = "A")]
+    pub(crate) alpha: Option<String>,
+    /// η, how often a decision may break a limit at most
+    #[arg(long, value_name = "H")]
+    pub(crate) eta: Option<String>,
+    /// Write a value into the spec: a number, a word, or TOML such as [0, 100]; once for each value
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+impl Init {
+    /// What to write into the spec: keys and values.
+    pub(crate) fn answers(&self) -> Vec<(String, String)> {
+        let named = [
+            ("privacy.epsilon", &self.epsilon),
+            ("private.adjacency.alpha", &self.alpha),
+            ("feasibility.eta", &self.eta),
+        ];
+        let named = named.into_iter();
+        let mut answers = self.set.clone();
+        answers.extend(named.filter_map(|(key, value)| Some((key.into(), value.clone()?))));
+        answers
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((key.trim().into(), value.trim().into()))
+        }
+        _ => Err("must be KEY=VALUE, such as epsilon=1.0".into()),
+    }
 }
 
 /// What every verb takes.

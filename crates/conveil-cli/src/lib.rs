@@ -5,6 +5,7 @@
 mod arguments;
 mod delivery;
 mod ledger;
+mod lines;
 mod new_file;
 mod private_file;
 mod release;
@@ -53,7 +54,7 @@ fn exit_code(kind: Kind) -> u8 {
 
 fn run(command: &Command, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
     match command {
-        Command::Init(init) => verbs::init(init, terminal),
+        Command::Init(init) => verbs::init(init, terminal, cancel),
         Command::Check(checked) => verbs::check(checked, terminal),
         Command::Solve(answering) => verbs::solve(answering, terminal),
         Command::Inspect(curating) => verbs::inspect(curating, terminal),

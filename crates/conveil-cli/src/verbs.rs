@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use conveil::solve::Cancel;
 use conveil_studio::Studio;
-use conveil_workbench::starter::{self, Draft};
-use conveil_workbench::{Answers, Failure, Judged, Kind, Workbench, doctor, read_witness};
+use conveil_workbench::starter::{self, Draft, Given};
+use conveil_workbench::{Answers, Failure, Judged, Kind, Silent, Workbench, doctor, read_witness};
 
 use crate::arguments::{
     self, Answering, Audited, Carded, Checked, Common, Curating, Depth, Examined, Init, Manual,
     Probe, Reported, Served, Study, Sweep,
 };
+use crate::lines::Lines;
 use crate::new_file::{refuse_existing, write_new};
 use crate::terminal::Terminal;
 
@@ -26,12 +27,26 @@ fn curated(curating: &Curating, terminal: &Terminal) -> Result<Workbench, Failur
     opened(&curating.common, terminal)?.at(curating.about())
 }
 
-pub(crate) fn init(init: &Init, terminal: &Terminal) -> Result<(), Failure> {
-    let draft = match (&init.from, &init.model) {
+/// From flags, or from answers on a terminal.
+pub(crate) fn init(init: &Init, terminal: &Terminal, cancel: &Cancel) -> Result<(), Failure> {
+    let answers = init.answers();
+    let mut draft = match (&init.from, &init.model) {
         (Some(data), _) => Draft::from_data(data, init.of.as_deref())?,
         (None, Some(model)) => Draft::sample(model, init.dir.as_deref().unwrap_or(Path::new("")))?,
-        (None, None) => return Err(starter::no_model()),
+        (None, None) if !Lines::are_asked() => return Err(starter::no_model()),
+        (None, None) => {
+            let given = Given {
+                folder: init.dir.clone(),
+                answers,
+            };
+            let draft = starter::converse(&given, &mut Lines::open(terminal, cancel)?)?;
+            return terminal.show(&draft.write()?);
+        }
     };
+    for (key, answer) in &answers {
+        draft.fill(key, answer)?;
+    }
+    draft.verify()?;
     terminal.show(&draft.write()?)
 }
 
@@ -169,6 +184,15 @@ pub(crate) fn report(
     let about = arguments::about(reported.at);
     let page = conveil_pages::report(&bench, about, reported.row, terminal)?;
     write_new(&file, "report", page.as_bytes())?;
+    // The page has said what there is to say about the solve; a spec without an answer has a page that says why.
+    let bench = bench.at(curating.about())?;
+    if let (Ok(report), false) = (
+        bench.solve(curating.row, &Silent),
+        curating.common.output.json,
+    ) {
+        let answered = bench.answered(report, false, &Silent);
+        terminal.print(&answered.opening())?;
+    }
     terminal.print(&format!("open {}\n", file.display()))
 }
 

@@ -40,7 +40,7 @@ fn the_commands_that_init_prints_lead_to_a_card() {
         let steps = begun["next"].as_array().cloned().unwrap_or_default();
         let commands = steps.iter().filter_map(|step| step["command"].as_str());
         let verbs: Vec<&str> = commands.clone().map(|c| words_of(c)[0]).collect();
-        assert_eq!(verbs, ["check", "compare", "solve", "ledger", "release"]);
+        assert_eq!(verbs, ["check", "compare", "report", "ledger", "release"]);
         let printed: Vec<String> = commands.map(|c| done(&place, &words_of(c))).collect();
         assert!(
             printed[1].contains("no private value was used"),
@@ -319,4 +319,106 @@ fn a_spec_beside_the_data_is_not_overwritten() {
         "{stderr}"
     );
     assert_eq!(text(&place.join("loads.toml")), "mine");
+}
+
+/// What a terminal shows, and how the command ends, when these answers are typed, each at a question.
+fn typed(place: &Path, words: &[&str], answers: &[&str]) -> (i32, String) {
+    // Python has a pseudo-terminal; a test may need it, the command does not.
+    const TERMINAL: &str = r#"
+import os, pty, select, sys, time
+words, answers = sys.argv[1].split("\x1f"), [a for a in sys.argv[2].split("\x1f")]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(words[0], words)
+shown, end = b"", time.time() + 60
+asked = 0
+while time.time() < end:
+    if select.select([fd], [], [], 0.1)[0]:
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    elif shown.endswith(b": ") and len(shown) > asked and answers:
+        asked = len(shown)
+        os.write(fd, answers.pop(0).encode())
+else:
+    os.kill(pid, 9)
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"#;
+    let mut all = vec![env!("CARGO_BIN_EXE_conveil")];
+    all.extend(words);
+    let output = std::process::Command::new("python3")
+        .args(["-c", TERMINAL, &all.join("\u{1f}"), &answers.join("\u{1f}")])
+        .current_dir(place)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code().unwrap_or(-1), shown)
+}
+
+#[test]
+fn on_a_terminal_init_asks_and_writes_what_flags_would() {
+    let place = directory("init-asked");
+    let answers = ["2\n", "\n", "asked\n", "0\n", "0.5\n", "\n", "0.02\n"];
+    let (code, shown) = typed(&place, &["init"], &answers);
+    assert_eq!(code, 0, "{shown}");
+    assert!(
+        shown.contains("epsilon` must be a number above 0"),
+        "{shown}"
+    );
+    assert!(shown.contains("wrote asked/opf.toml"), "{shown}");
+    let flags = "init opf --dir said --epsilon 0.5 --eta 0.02";
+    done(&place, &flags.split(' ').collect::<Vec<_>>());
+    for file in ["opf.toml", "opf.csv"] {
+        let both = ["asked", "said"].map(|folder| text(&place.join(folder).join(file)));
+        assert_eq!(both[0], both[1]);
+    }
+}
+
+#[test]
+fn the_end_of_the_input_and_ctrl_c_write_nothing() {
+    let place = directory("init-ended");
+    // Ctrl-D, then Ctrl-C, at the second question.
+    let (code, shown) = typed(&place, &["init"], &["opf\n", "\u{4}"]);
+    assert_eq!(code, 2, "{shown}");
+    assert!(shown.contains("nothing was written"), "{shown}");
+    let (code, shown) = typed(&place, &["init"], &["opf\n", "\u{3}"]);
+    assert_eq!(code, 6, "{shown}");
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+}
+
+#[test]
+fn flags_fill_in_all_blanks() {
+    let place = directory("init-set");
+    write(
+        &place.join("loads.csv"),
+        "bus,demand\n2,310\n3,290\n4,395\n",
+    );
+    let words = "init --from loads.csv --epsilon 1 --alpha 1 --eta 0.01 --set network=5_pjm --set price=100 --set dataset=mine";
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.extend(["--set", "bounds={ relative = 0.3 }"]);
+    let begun = done(&place, &words);
+    assert!(!begun.contains("fill in"), "{begun}");
+    for line in begun
+        .lines()
+        .filter_map(|line| line.strip_prefix("  conveil "))
+    {
+        done(&place, &line.split(' ').collect::<Vec<_>>());
+    }
+    // What is misspelled, or no value, writes nothing.
+    for (bad, said) in [
+        ("epsilom=1", "did you mean `epsilon`?"),
+        ("epsilon=0", "must be a number above 0"),
+        ("epsilon", "must be KEY=VALUE"),
+    ] {
+        let words = ["init", "opf", "--dir", "new", "--set", bad];
+        let (code, _, stderr) = ended(&place, &words);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(said), "{stderr}");
+        assert!(!place.join("new").exists());
+    }
 }

@@ -105,9 +105,13 @@ fn with_file(spec: &str, case: &Case) -> (String, String) {
     )
 }
 
-/// Without the seconds that a solve took.
+/// Without the seconds that a solve took, which may go on in a second line.
 fn untimed(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.contains("seconds"));
+    let mut is_timed = false;
+    let lines = text.lines().filter(|line| {
+        is_timed = line.contains("seconds") || is_timed && line.starts_with("    ");
+        !is_timed
+    });
     lines.map(|line| format!("{line}\n")).collect()
 }
 

@@ -334,6 +334,17 @@ impl<D> Answered<D> {
     }
 }
 
+impl<D: Answers> Answered<D> {
+    /// The stamp of the document and the answer, without what follows.
+    pub fn opening(&self) -> String {
+        let text = self.document.to_string();
+        let stamp = text.lines().next().unwrap_or_default();
+        let mut lines = stamped(stamp);
+        lines.extend(self.opening.iter().cloned());
+        lines.join("\n") + "\n"
+    }
+}
+
 impl<D: Serialize> Serialize for Answered<D> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.document.serialize(serializer)
@@ -344,11 +355,8 @@ impl<D: Answers> fmt::Display for Answered<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.document.to_string();
         // The stamp stays on top.
-        let (stamp, rest) = text.split_once('\n').unwrap_or((&text, ""));
-        for line in stamped(stamp).iter().chain(&self.opening) {
-            writeln!(f, "{line}")?;
-        }
-        writeln!(f)?;
+        let (_, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        writeln!(f, "{}", self.opening())?;
         for line in &self.below {
             writeln!(f, "{line}")?;
         }

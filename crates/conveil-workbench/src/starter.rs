@@ -1,5 +1,8 @@
 //! `init`: a first spec, with sample data or for a file of the user's own.
 
+mod dialogue;
+mod places;
+
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, Write};
@@ -9,13 +12,17 @@ use conveil_models::KINDS;
 use conveil_models::files::records_of;
 use conveil_models::model::Kind;
 use conveil_models::records::Records;
+use conveil_models::spec;
 use conveil_models::starter::{self, DataFile, FromData};
 use serde::Serialize;
+
+pub use dialogue::{Asker, Given, converse};
+use places::{Place, filled, named, places, without};
 
 use crate::failure::{self, Failure};
 
 /// Files that are not written yet, and what to do with them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Draft {
     kind: &'static Kind,
     /// The directory, as the caller named it.
@@ -57,6 +64,7 @@ pub struct Step {
 }
 
 const SAMPLE: &str = "the data are made up: put yours in their place, then the numbers of the spec";
+const FILLED: &str = "only the first line of the file was read, as names of columns; if it is a record, delete the spec";
 const OWN_DATA: &str = "only the first line of the file was read, as names of columns; if it is a record, delete the spec; fill in its blanks from what is known without the data";
 
 /// The models that [`Draft::sample`] knows, a line for each.
@@ -142,17 +150,74 @@ impl Draft {
         files.map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// Writes all files or none of them. One that is there already is never overwritten.
-    pub fn write(&self) -> Result<Begun, Failure> {
-        let paths: Vec<PathBuf> = self.files().map(|(n, _)| self.folder.join(n)).collect();
+    /// Writes an answer at a place of the spec: the first blank of this key, or the value that has it. A key is a name such
+    /// as `epsilon`, or a path such as `privacy.epsilon`. An answer is a value of TOML, or a word; `-` deletes a line that
+    /// may be left out. The column of the labels is no feature: its line goes.
+    pub fn fill(&mut self, key: &str, answer: &str) -> Result<(), Failure> {
+        let place = named(key, self.spec())?;
+        let mut text = filled(self.spec(), &place, answer)?;
+        if place.path == "problem.label.column" {
+            let path = format!("problem.features.{}", answer.trim().trim_matches('"'));
+            let feature = places(&text)?.into_iter().find(|place| place.path == path);
+            if let Some(feature) = feature.filter(Place::may_go) {
+                text = without(&text, &feature)?;
+            }
+        }
+        if let Some((_, spec)) = self.files.first_mut() {
+            *spec = text;
+        }
+        Ok(())
+    }
+
+    /// Whether the reader of specs takes the draft, or what it says about it. What is still blank is no fault.
+    pub fn verify(&self) -> Result<(), Failure> {
+        match self.next_blank()? {
+            Some(_) => Ok(()),
+            None => self.read().map_err(|(_, failure)| failure),
+        }
+    }
+
+    /// The same, with the line at fault.
+    fn read(&self) -> Result<(), (Option<usize>, Failure)> {
+        let name = self.files.first().map_or("", |(name, _)| name);
+        let read = spec::read(name, self.spec());
+        read.map(drop)
+            .map_err(|error| (Some(error.line), error.into()))
+    }
+
+    /// The text of the spec.
+    fn spec(&self) -> &str {
+        self.files.first().map_or("", |(_, text)| text)
+    }
+
+    /// The name of the spec, without its ending.
+    fn stem(&self) -> Option<String> {
+        let (name, _) = self.files.first()?;
+        Some(name.strip_suffix(".toml")?.to_string())
+    }
+
+    fn next_blank(&self) -> Result<Option<Place>, Failure> {
+        let mut all = places(self.spec())?.into_iter();
+        Ok(all.find(|place| place.blank.is_some()))
+    }
+
+    /// Refuses to write over a file.
+    fn refuse_existing(&self) -> Result<(), Failure> {
+        let paths = self.files().map(|(name, _)| self.folder.join(name));
         let there: Vec<String> = paths
-            .iter()
             .filter(|path| path.symlink_metadata().is_ok())
             .map(|path| path.display().to_string())
             .collect();
-        if !there.is_empty() {
-            return Err(exists(&there.join(", "), self.about));
+        match there.is_empty() {
+            true => Ok(()),
+            false => Err(exists(&there.join(", "), self.about)),
         }
+    }
+
+    /// Writes all files or none of them. One that is there already is never overwritten.
+    pub fn write(&self) -> Result<Begun, Failure> {
+        let paths: Vec<PathBuf> = self.files().map(|(n, _)| self.folder.join(n)).collect();
+        self.refuse_existing()?;
         let new_folder = !self.folder.as_os_str().is_empty() && !self.folder.exists();
         if new_folder {
             std::fs::create_dir_all(&self.folder).map_err(|why| not_written(&self.folder, &why))?;
@@ -170,31 +235,48 @@ impl Draft {
             }
         }
         let files: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+        let is_filled = self.next_blank()?.is_none();
         Ok(Begun {
             private: false,
             model: self.kind.word,
-            next: self.next(&paths[0]),
-            note: match self.about {
-                About::Sample => SAMPLE,
-                About::OwnData => OWN_DATA,
+            next: self.next(is_filled)?,
+            note: match (self.about, is_filled) {
+                (About::Sample, _) => SAMPLE,
+                (About::OwnData, true) => FILLED,
+                (About::OwnData, false) => OWN_DATA,
             },
             files,
         })
     }
 
-    fn next(&self, spec: &Path) -> Vec<Step> {
+    /// A number of the spec, where it has it.
+    fn number(&self, path: &str) -> Result<Option<f64>, Failure> {
+        let all = places(self.spec())?;
+        let place = all.iter().find(|place| place.path == path);
+        Ok(place.and_then(|place| place.value(self.spec()).parse().ok()))
+    }
+
+    fn next(&self, is_filled: bool) -> Result<Vec<Step>, Failure> {
         let ledger = shell(&self.folder.join("budget.sqlite"));
-        let spec = shell(spec);
+        let (name, _) = self.files().next().unwrap_or_default();
+        let spec = shell(&self.folder.join(name));
         let step = |command: String, what| Step { command, what };
         let check = format!("conveil check {spec}");
         let release = step(
             format!("conveil release {spec}"),
             "charges the budget, draws the noise once, prints the card to publish",
         );
+        let report = step(
+            format!("conveil report {spec}"),
+            "a page with figures on the private data, for you alone; prints the file to open",
+        );
         let starter = self.kind.starter;
-        match self.about {
-            About::Sample => {
-                let (epsilon, delta) = starter.budget;
+        let epsilon = self.number("privacy.epsilon")?.unwrap_or(1.0);
+        Ok(match (self.about, is_filled) {
+            (About::Sample, _) => {
+                // The budgets of the starters are for ε = 1.
+                let (budget, delta) = starter.budget;
+                let epsilon = budget * epsilon;
                 let delta = match delta {
                     0.0 => String::new(),
                     delta => format!(" --delta {delta}"),
@@ -208,10 +290,7 @@ impl Draft {
                         format!("conveil compare {spec} --at {}", starter.at),
                         "the strategies side by side, on public data",
                     ),
-                    step(
-                        format!("conveil solve {spec}"),
-                        "the report on the private data, for you alone",
-                    ),
+                    report,
                     step(
                         format!(
                             "conveil ledger init {ledger} --dataset sample --epsilon {epsilon}{delta} --spec {spec}"
@@ -221,7 +300,33 @@ impl Draft {
                     release,
                 ]
             }
-            About::OwnData => vec![
+            (About::OwnData, true) => {
+                let all = places(self.spec())?;
+                let dataset = all.iter().find(|place| place.path == "ledger.dataset");
+                let dataset = dataset.map_or("", |place| place.value(self.spec()));
+                let dataset = shell(Path::new(dataset.trim_matches('"')));
+                // Three releases, and room for the δ of composing them.
+                let epsilon = 3.0 * epsilon;
+                let delta = match self.number("privacy.delta")? {
+                    None => String::new(),
+                    Some(delta) => format!(" --delta {}", 10.0 * delta),
+                };
+                vec![
+                    step(
+                        check,
+                        "what would be released, and the guarantee; no private value is used",
+                    ),
+                    report,
+                    step(
+                        format!(
+                            "conveil ledger init {ledger} --dataset {dataset} --epsilon {epsilon}{delta} --spec {spec}"
+                        ),
+                        "a budget for the data, fixed once",
+                    ),
+                    release,
+                ]
+            }
+            (About::OwnData, false) => vec![
                 step(
                     check,
                     "names the next blank; once all are filled in, what would be released",
@@ -234,7 +339,7 @@ impl Draft {
                 ),
                 release,
             ],
-        }
+        })
     }
 }
 
