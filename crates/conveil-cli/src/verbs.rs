@@ -185,11 +185,8 @@ pub(crate) fn report(
     let page = conveil_pages::report(&bench, about, reported.row, terminal)?;
     write_new(&file, "report", page.as_bytes())?;
     // The page has said what there is to say about the solve; a spec without an answer has a page that says why.
-    let bench = bench.at(curating.about())?;
-    if let (Ok(report), false) = (
-        bench.solve(curating.row, &Silent),
-        curating.common.output.json,
-    ) {
+    let bench = bench.at(about)?;
+    if let (Ok(report), false) = (bench.solve(reported.row, &Silent), reported.output.json) {
         let answered = bench.answered(report, false, &Silent);
         terminal.print(&answered.opening())?;
     }

@@ -181,14 +181,14 @@ fn a_folder_that_cannot_be_made_leaves_nothing() {
 
 /// Answers in order; what was asked and said.
 struct Script {
-    answers: std::vec::IntoIter<&'static str>,
+    answers: std::collections::VecDeque<&'static str>,
     heard: String,
 }
 
 impl Script {
     fn of(answers: &[&'static str]) -> Self {
         Script {
-            answers: answers.to_vec().into_iter(),
+            answers: answers.iter().copied().collect(),
             heard: String::new(),
         }
     }
@@ -201,7 +201,7 @@ impl Asker for Script {
 
     fn ask(&mut self, question: &str) -> Result<Option<String>, Failure> {
         self.heard += &format!("{question}\n");
-        Ok(self.answers.next().map(String::from))
+        Ok(self.answers.pop_front().map(String::from))
     }
 }
 
@@ -286,7 +286,7 @@ fn what_does_not_fit_is_asked_again() {
         assert!(script.heard.contains(fault), "{fault}:\n{}", script.heard);
     }
     assert!(spec_of(&draft).contains("\neta = 0.1\n"));
-    assert_eq!(script.answers.count(), 0);
+    assert_eq!(script.answers.len(), 0);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use conveil::program::{
     AffineMap, Builder, DataMap, GeneralMap, Location, Parameter, Place, PrivateParts, Program,
 };
 use proptest::prelude::*;
-use std::collections::HashSet;
 use structure_common::message;
 
 /// min (1 + 2θ₀)x₀ + 3x₁ s.t. x₀ + (4 − θ₁)x₁ ≤ 5 + θ₀ − θ₁, x₁ ≥ θ₁.
@@ -247,7 +246,7 @@ fn a_general_map_may_not_change_structure() {
 struct Around(AffineMap, bool);
 
 impl DataMap for Around {
-    fn parameters(&self) -> &Parameters {
+    fn parameters(&self) -> &conveil::program::Parameters {
         self.0.parameters()
     }
 

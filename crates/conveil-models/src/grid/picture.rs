@@ -106,7 +106,7 @@ fn loads(model: &OpfModel, curated: &Curated<'_>) -> Vec<f64> {
             Some((low, high)) => datum.clamp(low, high),
             None => datum,
         };
-        let load = moved.get(parameter.name()).copied().unwrap_or(clipped);
+        let load = moved.get(&*parameter.name()).copied().unwrap_or(clipped);
         loads[bus] = load + opf.network().buses()[bus].shunt_mw;
     }
     loads

@@ -8,6 +8,9 @@ use crate::figures;
 use crate::html::Fragment;
 use crate::numbers::{maybe, short};
 
+/// A number of a row of a frontier, where it has one.
+type Cell = fn(&conveil::curator::FrontierRow) -> Option<f64>;
+
 /// The law of the answer for neighbouring data.
 pub fn neighbours(plan: &Plan<'_>, report: &Report) -> String {
     let guarantee = plan.guarantee();
@@ -81,7 +84,7 @@ pub fn frontier(found: &Frontier, chosen: Option<f64>) -> String {
         "noise scale".into(),
         "error bar (95%)".into(),
     ];
-    let optional: [(&str, fn(&conveil::curator::FrontierRow) -> Option<f64>); 5] = [
+    let optional: [(&str, Cell); 5] = [
         ("objective", |r| r.objective),
         ("loss", |r| r.loss),
         ("loss in %", |r| r.loss_percent),
