@@ -18,6 +18,12 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** How long a test waits for what must come, in milliseconds. */
 const PATIENCE = 15000;
 
+/** No sandbox, as in containers, where root has none; nothing that a browser does on its own account. */
+const FLAGS = [
+  "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
 /** A name that breaks out of every quoting that is forgotten; a file can have it too. */
 export const HOSTILE = `<img src=x onerror=window.hacked=1>"'&`;
 
@@ -78,7 +84,7 @@ export async function startStudio(test, folder, ...words) {
 /** A browser for the tests of one file; a missing one fails them. */
 export async function openBrowser(test) {
   const executablePath = need("CONVEIL_CHROMIUM");
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
   test.after(() => browser.close());
   return browser;
 }
