@@ -101,7 +101,7 @@ export async function watchedPage(browser, { width = 1280, dark = false, expecte
   const seen = [];
   page.on("console", (message) => {
     const text = message.text();
-    if (["error", "warning"].includes(message.type()) && !expected.some((pattern) => pattern.test(text))) seen.push(text);
+    if (["error", "warning"].includes(message.type()) && !expected.some((pattern) => pattern.test(text))) seen.push(`${text} (${message.location().url})`);
   });
   page.on("pageerror", (error) => seen.push(String(error)));
   await page.route("**/*", (route) => {
@@ -158,6 +158,8 @@ export async function assertAccessible(page) {
 /** Keeps a picture of the whole page; nothing may stick out to the right. */
 export async function screenshot(page, name) {
   fs.mkdirSync(SCREENSHOTS, { recursive: true });
+  // What sticks to the window stands at its place.
+  await page.evaluate(() => window.scrollTo(0, 0));
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
   const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
   assert.ok(inner <= outer, `${name}: the page is ${inner} pixels wide in a window of ${outer}`);

@@ -42,7 +42,20 @@ pub fn test(root: &Path) -> Result<(), String> {
 /// Measures slider moves.
 pub fn measure(root: &Path) -> Result<(), String> {
     let stand = Stand::prepared(root)?;
-    run(stand.node()?.arg("measure.mjs"))
+    let example = [
+        "build",
+        "--package",
+        "conveil-studio",
+        "--example",
+        "bare_solve",
+    ];
+    run(cargo().args(example).current_dir(root))?;
+    let program = format!("bare_solve{}", env::consts::EXE_SUFFIX);
+    let bare = target(root).join("debug").join("examples").join(program);
+    run(stand
+        .node()?
+        .env("CONVEIL_BARE_SOLVE", bare)
+        .arg("measure.mjs"))
 }
 
 /// What the tests stand on.
@@ -59,9 +72,8 @@ impl Stand {
     fn prepared(root: &Path) -> Result<Self, String> {
         let target = target(root);
         let folder = target.join("browser");
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let build = ["build", "--package", "conveil-cli", "--bin", "conveil"];
-        run(Command::new(cargo).args(build).current_dir(root))?;
+        run(cargo().args(build).current_dir(root))?;
         let tests = copied(root, TESTS, &folder.join("tests"))?;
         installed(&tests)?;
         let program = format!("conveil{}", env::consts::EXE_SUFFIX);
@@ -85,6 +97,11 @@ impl Stand {
             .env(VARIABLE, &self.chromium);
         Ok(command)
     }
+}
+
+/// The cargo that runs this program, when there is one.
+fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// Where cargo builds.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use conveil_pages::sections;
 use conveil_text::naming::printable;
-use conveil_workbench::{Failure, Kind, Observer};
+use conveil_workbench::{Answers, Failure, Kind, Observer};
 use serde::Serialize;
 
 use crate::desk::{Desk, Now};
@@ -15,9 +15,6 @@ pub(crate) const PUBLIC: &str = "PUBLIC: nothing private was read";
 
 /// What may not.
 pub(crate) const PRIVATE: &str = "PRIVATE: depends on the data, not to be published";
-
-/// The lines of a short answer.
-const ANSWER_LINES: usize = 6;
 
 /// A view of the desk.
 #[derive(Clone, Serialize)]
@@ -44,6 +41,8 @@ struct Trouble {
 pub(crate) struct Picture {
     pub(crate) title: &'static str,
     pub(crate) svg: String,
+    /// What it shows, in a sentence; empty where nobody says.
+    pub(crate) caption: String,
     pub(crate) private: bool,
 }
 
@@ -68,14 +67,58 @@ pub(crate) fn figures(title: &'static str, private: bool, html: &str) -> Vec<Pic
             break;
         };
         let end = start + end + "</svg>".len();
+        let (svg, after) = (rest[start..end].to_string(), &rest[end..]);
+        // The caption of this figure, not of the next one.
+        let own = after.split("<svg").next().unwrap_or_default();
+        let caption = own.split_once("<figcaption>");
+        let caption = caption.and_then(|(_, more)| more.split_once("</figcaption>"));
         found.push(Picture {
             title,
-            svg: rest[start..end].to_string(),
+            svg,
+            caption: caption.map_or(String::new(), |(caption, _)| plain(caption)),
             private,
         });
-        rest = &rest[end..];
+        rest = after;
     }
     found
+}
+
+/// Text that was escaped for a document.
+fn plain(html: &str) -> String {
+    const ESCAPES: [(&str, &str); 5] = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        // Last: what it makes is not looked at again.
+        ("&amp;", "&"),
+    ];
+    let mut text = html.to_string();
+    for (escape, letter) in ESCAPES {
+        text = text.replace(escape, letter);
+    }
+    text
+}
+
+/// The head of a short answer, line by line: a line that goes on in the next one is joined. What a page does by its buttons is
+/// left out, and `costs` stands in the place of what is said of public data.
+fn head(short: &str, costs: Option<String>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in short.lines().take_while(|line| !line.trim().is_empty()) {
+        match lines.last_mut() {
+            Some(last) if line.starts_with(' ') => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            _ => lines.push(line.trim_end().into()),
+        }
+    }
+    lines.retain(|line| !line.starts_with("next: "));
+    if let Some(costs) = costs {
+        lines.retain(|line| !line.starts_with("costs: "));
+        lines.push(format!("costs: {costs}"));
+    }
+    lines
 }
 
 impl Desk {
@@ -90,7 +133,10 @@ impl Desk {
                     ..view.view.clone()
                 });
             }
-            let view = seen(&now);
+            let mut view = seen(&now);
+            if let Some(trouble) = &mut view.error {
+                trouble.message = self.without_folder(&trouble.message);
+            }
             if now.cancel.is_raised() {
                 continue;
             }
@@ -137,13 +183,12 @@ fn seen(now: &Now) -> View {
         figures: Vec::new(),
         milliseconds: 0.0,
     };
+    let (mut short, mut costs) = (String::new(), None);
     match opened.bench.check(observer) {
         Ok(check) => {
             let check = check.with_details();
             view.check = text(&check);
-            let short = text(&check.in_short());
-            let lines = short.lines().map(str::trim).filter(|line| !line.is_empty());
-            view.answer = lines.take(ANSWER_LINES).map(String::from).collect();
+            short = text(&check.in_short());
         }
         Err(failure) => view.error = Some(Trouble::of(&failure)),
     }
@@ -153,6 +198,12 @@ fn seen(now: &Now) -> View {
         Some((_, Err(failure))) => view.error = view.error.or(Some(Trouble::of(&failure))),
         Some((at, Ok(report))) => {
             view.solve = Some(text(&report));
+            costs = Some(text(&report.costs()));
+            if let Some(picture) = report.picture() {
+                let html = sections::picture(picture);
+                view.figures
+                    .extend(figures("The decision as a picture", private, &html));
+            }
             if let Ok(plan) = at.plan(observer) {
                 let html = sections::neighbours(&plan, &report);
                 view.figures
@@ -166,6 +217,7 @@ fn seen(now: &Now) -> View {
                 .extend(figures("How η is divided", private, &html));
         }
     }
+    view.answer = head(&short, costs);
     view.milliseconds = since.elapsed().as_secs_f64() * 1e3;
     view
 }

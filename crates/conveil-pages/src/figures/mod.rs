@@ -2,9 +2,11 @@
 //! [`STYLE`](crate::html::STYLE), which gives them the colours of the page, and stand alone too.
 
 mod density;
+mod ledger;
 mod network;
 mod plots;
 
 pub use density::density;
+pub use ledger::{Charged, spent};
 pub use network::network;
 pub use plots::{Bar, against, bars, body, curves, scores};

@@ -39,6 +39,8 @@ export interface Open {
 
 export interface State {
   revision: number;
+  /** Counts what changes the numbers: another spec, other settings, other data. */
+  asked: number;
   folder: string;
   specs: string[];
   models: string[];
@@ -48,6 +50,8 @@ export interface State {
 export interface Figure {
   title: string;
   svg: string;
+  /** What it shows, in a sentence; empty where nobody says. */
+  caption: string;
   private: boolean;
 }
 
@@ -69,7 +73,9 @@ export interface Job {
   id: number;
   kind: JobKind;
   over?: string | null;
-  revision: number;
+  /** The spec that it is about, and what was asked then. */
+  spec: string;
+  asked: number;
   state: "running" | "done" | "failed" | "cancelled";
   stage: string;
   done: number;

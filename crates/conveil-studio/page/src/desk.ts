@@ -154,7 +154,7 @@ class Desk {
 /** The new loss, or what stands in its way. */
 function announcement(view: View): string {
   if (view.error) return view.error.message;
-  const loss = view.answer.find((line) => /loss|cost of privacy|worse/i.test(line));
+  const loss = view.answer.find((line) => line.startsWith("costs: "));
   return loss ?? view.answer[0] ?? "";
 }
 

@@ -66,8 +66,8 @@ function Drawing({ figure }: { figure: Figure }) {
   }, [figure.svg, figure.title]);
   return (
     <figure>
-      <div class="drawing" ref={place} />
-      <figcaption>{figure.title}</figcaption>
+      <div class="drawing" ref={place} tabIndex={0} role="group" aria-label={`${figure.title}, figure`} />
+      <figcaption>{figure.caption || figure.title}</figcaption>
     </figure>
   );
 }
