@@ -23,7 +23,7 @@ const say = (page, words) => page.getByRole("dialog").getByRole("button", { name
 async function lookAtPrivate(page) {
   await page.locator("#about-private").click();
   await say(page, "Look at the private data");
-  await page.getByText("looking at the PRIVATE data").waitFor();
+  await page.getByText("looking at the PRIVATE data", { exact: true }).waitFor();
   await answered(page);
 }
 
@@ -58,8 +58,12 @@ test("the studio", async (t) => {
     const solved = conveil(folder, "solve", "by-hand.toml", "--at", "nominal", "--details", "-q");
     assert.equal(untimed(await hidden(page, "The solve in full")), untimed(solved));
     const checked = conveil(folder, "check", "by-hand.toml", "--details", "-q");
+    await page.getByText("The guarantee in full (public)").click();
+    await page.getByRole("region", { name: "The guarantee in full" }).waitFor();
     assert.equal((await hidden(page, "The guarantee in full")).trim(), checked.trim());
+    await page.getByText("The guarantee in full (public)").click();
     const loss = /cost of privacy +([\d.]+)/.exec(solved)[1];
+    assert.ok((await page.locator(".answer").innerText()).includes(/released: .*?(± \S+ in 95%)/.exec(solved)[1]));
     const told = await page.locator("#told").textContent();
     assert.ok(told.includes(String(Math.trunc(Number(loss)))), `told “${told}” of a loss of ${loss}`);
   });

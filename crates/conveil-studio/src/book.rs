@@ -39,6 +39,15 @@ impl Desk {
         };
         let dataset = section.dataset.value.to_string();
         let ledger = LedgerFile::at(&file);
+        // A first spec names a ledger before there is one.
+        if !file.exists() {
+            let missing = ledger.show(Some(&dataset)).err();
+            return Ok(Shown {
+                text: missing.map_or(String::new(), |why| self.without_folder(&text(&why))),
+                figures: Vec::new(),
+                charges: Vec::new(),
+            });
+        }
         let accounts = ledger.show(Some(&dataset))?;
         let lines = ledger.export(Some(&dataset))?;
         let entries = lines

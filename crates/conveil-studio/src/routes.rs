@@ -40,6 +40,7 @@ pub(crate) fn all(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
         .route("/api/reset", post(reset))
         .route("/api/save", post(save))
         .route("/api/view", get(view))
+        .route("/api/check", get(check))
         .route("/api/jobs", post(start))
         .route("/api/jobs/{id}", get(job))
         .route("/api/jobs/{id}/cancel", post(cancel))
@@ -149,6 +150,10 @@ async fn save(State(desk): Shared, Json(asked): Json<Saving>) -> Response {
 
 async fn view(State(desk): Shared) -> Response {
     answered(desk, move |desk| desk.view()).await
+}
+
+async fn check(State(desk): Shared) -> Response {
+    answered(desk, |desk| desk.checked()).await
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use conveil_pages::sections;
 use conveil_text::naming::printable;
-use conveil_workbench::{Answers, Failure, Kind, Observer};
+use conveil_workbench::{Failure, Kind, Observer, Report, Workbench};
 use serde::Serialize;
 
 use crate::desk::{Desk, Now};
@@ -16,6 +16,9 @@ pub(crate) const PUBLIC: &str = "PUBLIC: nothing private was read";
 /// What may not.
 pub(crate) const PRIVATE: &str = "PRIVATE: depends on the data, not to be published";
 
+/// The lines of a head that the page shows.
+const HEAD: [&str; 3] = ["released: ", "guaranteed: ", "costs: "];
+
 /// A view of the desk.
 #[derive(Clone, Serialize)]
 pub(crate) struct View {
@@ -23,7 +26,6 @@ pub(crate) struct View {
     private: bool,
     stamp: &'static str,
     answer: Vec<String>,
-    check: String,
     solve: Option<String>,
     error: Option<Trouble>,
     figures: Vec<Picture>,
@@ -100,24 +102,20 @@ fn plain(html: &str) -> String {
     text
 }
 
-/// The head of a short answer, line by line: a line that goes on in the next one is joined. What a page does by its buttons is
-/// left out, and `costs` stands in the place of what is said of public data.
-fn head(short: &str, costs: Option<String>) -> Vec<String> {
+/// The head of an answer, line by line: a line that goes on in the next one is joined. The stamp is the frame's, and what a page does
+/// by its buttons is left out.
+fn head(answer: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for line in short.lines().take_while(|line| !line.trim().is_empty()) {
+    for line in answer.lines().take_while(|line| !line.trim().is_empty()) {
         match lines.last_mut() {
             Some(last) if line.starts_with(' ') => {
                 last.push(' ');
                 last.push_str(line.trim());
             }
-            _ => lines.push(line.trim_end().into()),
+            _ => lines.push(line.trim_end().replacen("nothing yet; planned: ", "", 1)),
         }
     }
-    lines.retain(|line| !line.starts_with("next: "));
-    if let Some(costs) = costs {
-        lines.retain(|line| !line.starts_with("costs: "));
-        lines.push(format!("costs: {costs}"));
-    }
+    lines.retain(|line| HEAD.iter().any(|word| line.starts_with(word)));
     lines
 }
 
@@ -149,6 +147,25 @@ impl Desk {
     }
 }
 
+/// What `check --details` prints. Public; it tries every strategy on public data, so that it takes longer than a view.
+#[derive(Serialize)]
+pub(crate) struct Checked {
+    asked: u64,
+    text: String,
+}
+
+impl Desk {
+    /// The guarantee in full, of what is on the desk now.
+    pub(crate) fn checked(&self) -> Result<Checked, Failure> {
+        let now = self.now()?;
+        let check = now.opened.bench.check(&now.cancel)?;
+        Ok(Checked {
+            asked: now.asked,
+            text: text(&check.with_details()),
+        })
+    }
+}
+
 /// A view and what it is of.
 pub(crate) struct Kept {
     of: (std::path::PathBuf, String, bool, Vec<String>),
@@ -177,49 +194,49 @@ fn seen(now: &Now) -> View {
         private,
         stamp: stamp(private),
         answer: Vec::new(),
-        check: String::new(),
         solve: None,
         error: None,
         figures: Vec::new(),
         milliseconds: 0.0,
     };
-    let (mut short, mut costs) = (String::new(), None);
-    match opened.bench.check(observer) {
-        Ok(check) => {
-            let check = check.with_details();
-            view.check = text(&check);
-            short = text(&check.in_short());
-        }
-        Err(failure) => view.error = Some(Trouble::of(&failure)),
-    }
-    let solved = opened.at.as_ref().map(|at| (at, at.solve(None, observer)));
-    match solved {
-        None => {}
-        Some((_, Err(failure))) => view.error = view.error.or(Some(Trouble::of(&failure))),
+    match opened.at.as_ref().map(|at| (at, at.solve(None, observer))) {
         Some((at, Ok(report))) => {
-            view.solve = Some(text(&report));
-            costs = Some(text(&report.costs()));
-            if let Some(picture) = report.picture() {
-                let html = sections::picture(picture);
-                view.figures
-                    .extend(figures("The decision as a picture", private, &html));
+            // As `solve --details` prints it. The plan is the one that was solved with.
+            let answered = at.answered(report, true, observer);
+            let said = text(&answered);
+            view.answer = head(&said);
+            view.solve = Some(said);
+            view.figures = drawn(at, answered.document(), now);
+        }
+        // Without a decision, what is known of the spec alone.
+        unsolved => {
+            let failure = unsolved.and_then(|(_, found)| found.err());
+            match opened.bench.check(observer) {
+                Ok(check) => view.answer = head(&text(&check.in_short())),
+                Err(refused) => view.error = Some(Trouble::of(&refused)),
             }
-            if let Ok(plan) = at.plan(observer) {
-                let html = sections::neighbours(&plan, &report);
-                view.figures
-                    .extend(figures("Answers for neighbouring data", private, &html));
-            }
-            let html = sections::decision(&report);
-            view.figures
-                .extend(figures("The decision, with error bars", private, &html));
-            let html = sections::budget(&report);
-            view.figures
-                .extend(figures("How η is divided", private, &html));
+            view.error = view.error.or(failure.as_ref().map(Trouble::of));
         }
     }
-    view.answer = head(&short, costs);
     view.milliseconds = since.elapsed().as_secs_f64() * 1e3;
     view
+}
+
+/// The figures of a solve.
+fn drawn(at: &Workbench, report: &Report, now: &Now) -> Vec<Picture> {
+    let private = now.private;
+    let mut found = Vec::new();
+    if let Some(picture) = report.picture() {
+        let html = sections::picture(picture);
+        found.extend(figures("The decision as a picture", private, &html));
+    }
+    if let Ok(plan) = at.plan(&now.cancel) {
+        let html = sections::neighbours(&plan, report);
+        found.extend(figures("Answers for neighbouring data", private, &html));
+    }
+    let html = sections::decision(report);
+    found.extend(figures("The decision, with error bars", private, &html));
+    found
 }
 
 impl Trouble {

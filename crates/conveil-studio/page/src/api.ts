@@ -60,11 +60,16 @@ export interface View {
   private: boolean;
   stamp: string;
   answer: string[];
-  check: string;
   solve: string | null;
   error: { message: string; infeasible: boolean } | null;
   figures: Figure[];
   milliseconds: number;
+}
+
+/** What `check --details` prints. */
+export interface Checked {
+  asked: number;
+  text: string;
 }
 
 export type JobKind = "frontier" | "compare" | "explain" | "audit";
@@ -140,6 +145,7 @@ async function ask<T>(path: string, body?: object, signal?: AbortSignal): Promis
 export const api = {
   state: () => ask<State>("/api/state"),
   view: (signal: AbortSignal) => ask<View>("/api/view", undefined, signal),
+  check: (signal: AbortSignal) => ask<Checked>("/api/check", undefined, signal),
   open: (path: string) => ask<State>("/api/open", { path }),
   create: (model: string, name: string) => ask<State>("/api/create", { model, name }),
   move: (name: string, value: number | string) => ask<State>("/api/move", { name, value }),
