@@ -197,7 +197,7 @@ test("the studio", async (t) => {
     const frame = page.getByRole("region", { name: PRIVATE }).first();
     assert.ok((await frame.innerText()).includes(PRIVATE));
     assert.equal(await frame.locator(".answer").count(), 1);
-    assert.equal(await page.locator("figure").count(), await page.locator(".private figure, section:has(#ledger-title) figure").count());
+    assert.equal(await page.locator("figure").count(), await page.locator(".private figure, section:has(#ledger-title) figure, article:has(.stamp) figure").count());
     assert.equal(await page.locator(".uncovered").count(), 0);
     await slide(page, "epsilon", "ArrowLeft", 30);
     assert.ok((await page.getByText("not covered by the guarantee").count()) > 0);

@@ -32,6 +32,8 @@ const SPEC_BYTES: u64 = 16 << 20;
 pub(crate) struct Desk {
     folder: PathBuf,
     held: Mutex<Held>,
+    /// Held by whoever changes what is open: a change that was begun on one state never ends on another.
+    turn: Mutex<()>,
     /// The revision, for those who wait for changes.
     changes: watch::Sender<u64>,
     /// The newest view, and who makes one.
@@ -50,6 +52,8 @@ struct Held {
     open: Option<Opened>,
     /// By spec: what was moved after its private data were looked at. It stays so until the studio ends.
     looked: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// Private files that were looked at, through whichever spec.
+    seen: BTreeSet<PathBuf>,
     /// Raised when what is computed is no longer of use.
     working: Cancel,
 }
@@ -152,6 +156,7 @@ impl Desk {
         Ok(Desk {
             folder,
             held: Mutex::default(),
+            turn: Mutex::default(),
             changes: watch::Sender::new(0),
             views: Mutex::default(),
             listed: Mutex::default(),
@@ -162,6 +167,11 @@ impl Desk {
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// One change at a time.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -220,6 +230,11 @@ impl Desk {
     }
 
     pub(crate) fn open(&self, written: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
+        self.opened_in_turn(written)
+    }
+
+    fn opened_in_turn(&self, written: &str) -> Result<(), Failure> {
         let path = self.inside(written)?;
         let text = conveil_workbench::text_of(&path, SPEC_BYTES)
             .map_err(|why| Failure::input(format!("{written}: {why}")))?;
@@ -239,7 +254,12 @@ impl Desk {
         });
         let choices = choices.collect();
         self.jobs.stop();
+        let files = bench.private_files();
         let mut held = self.held();
+        // Whoever looked at a file through another spec has looked at it.
+        if files.iter().any(|file| held.seen.contains(file)) {
+            held.looked.entry(path.clone()).or_default();
+        }
         held.open = Some(Opened {
             path,
             shown: shown.display().to_string(),
@@ -258,6 +278,7 @@ impl Desk {
 
     /// A starter spec with sample data in a new folder.
     pub(crate) fn create(&self, model: &str, name: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 60 || !name.chars().all(is_plain) {
             return Err(Failure::input(
@@ -273,13 +294,14 @@ impl Desk {
         draft.write()?;
         self.forget_specs();
         match spec {
-            Some(spec) => self.open(&format!("{name}/{spec}")),
+            Some(spec) => self.opened_in_turn(&format!("{name}/{spec}")),
             None => Err(Failure::input("the starter has no spec")),
         }
     }
 
     /// Moves a setting.
     pub(crate) fn set(&self, name: &str, to: &Value) -> Result<(), Failure> {
+        let _turn = self.turn();
         let (opened, cancel) = self.opened()?;
         let texts = (opened.original.as_str(), opened.text.as_str());
         let place = (opened.path.as_path(), self.folder.as_path());
@@ -291,6 +313,7 @@ impl Desk {
 
     /// The settings of the file again.
     pub(crate) fn reset(&self) -> Result<(), Failure> {
+        let _turn = self.turn();
         let (opened, cancel) = self.opened()?;
         let bench = Workbench::open_text(&opened.path, &opened.original, &self.folder, &cancel)?;
         let now = opened.bench.movable();
@@ -316,15 +339,10 @@ impl Desk {
         if let Some(after) = held.looked.get_mut(&before.path) {
             after.extend(moved);
         }
-        match &mut held.open {
-            // Somebody opened another spec meanwhile.
-            Some(open) if open.path != before.path => return Err(gone()),
-            Some(open) => {
-                open.text = text;
-                open.bench = bench;
-                open.at = at;
-            }
-            None => return Err(gone()),
+        if let Some(open) = &mut held.open {
+            open.text = text;
+            open.bench = bench;
+            open.at = at;
         }
         self.changed(&mut held);
         Ok(())
@@ -332,6 +350,7 @@ impl Desk {
 
     /// Which data are looked at.
     pub(crate) fn look(&self, about: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
         let found = ABOUTS.iter().find(|(_, word)| *word == about);
         let (about, _) = *found.ok_or_else(|| Failure::input(format!("no data {about:?}")))?;
         let (opened, _) = self.opened()?;
@@ -339,6 +358,7 @@ impl Desk {
         let mut held = self.held();
         if about == About::Private {
             held.looked.entry(opened.path.clone()).or_default();
+            held.seen.extend(opened.bench.private_files());
         }
         if let Some(open) = &mut held.open {
             open.about = about;
@@ -350,6 +370,7 @@ impl Desk {
 
     /// The spec with its moved settings as a new file beside it.
     pub(crate) fn save(&self, name: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
         let (opened, _) = self.opened()?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if !name.ends_with(".toml") || name.starts_with('.') || !name.chars().all(is_plain) {
@@ -448,10 +469,6 @@ impl Desk {
             open: held.open.as_ref().map(|open| shown(&held, open)),
         }
     }
-}
-
-fn gone() -> Failure {
-    Failure::input("another spec was opened meanwhile")
 }
 
 fn moved_after(held: &Held, open: &Opened) -> Vec<String> {

@@ -259,6 +259,14 @@ impl Workbench {
             .transpose()
     }
 
+    /// The private files that the spec names and that are there. Nothing in them is read.
+    pub fn private_files(&self) -> Vec<std::path::PathBuf> {
+        let folder = self.inputs.files.folder();
+        let named = self.inputs.spec.model.private_files();
+        let found = named.iter().map(|file| folder.join(&file.value));
+        found.filter_map(|file| file.canonicalize().ok()).collect()
+    }
+
     /// How messages call the spec.
     pub fn name(&self) -> &str {
         &self.inputs.spec.name
