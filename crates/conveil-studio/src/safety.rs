@@ -98,7 +98,8 @@ fn nobody_is_let_in_without_token_cookie_host_and_origin() {
     // The token, whole, for our host, by GET.
     let short = &first[..first.len() - 1];
     let wrong = format!("{short}{}", if first.ends_with('0') { "1" } else { "0" });
-    for path in ["/", "/?token=", short, &wrong, "/api/state"] {
+    let long = format!("{first}0");
+    for path in ["/", "/?token=", short, &long, &wrong, "/api/state"] {
         assert_eq!(status(&get(path, &[("Host", &own)])), "403", "{path}");
     }
     assert_eq!(status(&get(first, &[("Host", "example.org")])), "403");
@@ -164,6 +165,11 @@ fn no_spec_outside_of_the_folder_is_opened() {
     let stolen = place.join("stolen.toml");
     fs::copy(&spec, &stolen).unwrap();
     let absolute = stolen.display().to_string();
+    // Whether there is such a file is not told either.
+    for path in ["../stolen.toml", "../missing.toml", "/missing.toml"] {
+        let refused = desk.open(path).unwrap_err().to_string();
+        assert!(refused.contains("not inside"), "{path}: {refused}");
+    }
     for path in ["../stolen.toml", "first/../../stolen.toml", &absolute, ""] {
         let refused = desk.open(path).unwrap_err().to_string();
         assert!(!refused.contains("epsilon"), "{path}: {refused}");
