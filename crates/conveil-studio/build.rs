@@ -1,4 +1,4 @@
-//! Bundles the page: `npm ci` with the lock file of `studio/`, then esbuild, all of it in the build's own directory. Where there is
+//! Bundles the page: `npm ci` with the lock file of `page/`, then esbuild, all of it in the build's own directory. Where there is
 //! no npm, or it cannot fetch, the crate is built without a page and says so when it is asked for one.
 
 use std::env;
@@ -21,7 +21,7 @@ const PARTS: [&str; 3] = ["index.html", "studio.css", "studio.js"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let source = root.join("../../studio");
+    let source = root.join("page");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo:rerun-if-changed=build.rs");
     for file in FILES.iter().chain(&["src"]) {

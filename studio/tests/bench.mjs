@@ -18,6 +18,12 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** How long a test waits for what must come, in milliseconds. */
 const PATIENCE = 15000;
 
+/** No sandbox, as in containers, where root has none; nothing that a browser does on its own account. */
+const FLAGS = [
+  "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
 /** A name that breaks out of every quoting that is forgotten; a file can have it too. */
 export const HOSTILE = `<img src=x onerror=window.hacked=1>"'&`;
 
@@ -78,7 +84,7 @@ export async function startStudio(test, folder, ...words) {
 /** A browser for the tests of one file; a missing one fails them. */
 export async function openBrowser(test) {
   const executablePath = need("CONVEIL_CHROMIUM");
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
   test.after(() => browser.close());
   return browser;
 }
@@ -95,7 +101,7 @@ export async function watchedPage(browser, { width = 1280, dark = false, expecte
   const seen = [];
   page.on("console", (message) => {
     const text = message.text();
-    if (["error", "warning"].includes(message.type()) && !expected.some((pattern) => pattern.test(text))) seen.push(text);
+    if (["error", "warning"].includes(message.type()) && !expected.some((pattern) => pattern.test(text))) seen.push(`${text} (${message.location().url})`);
   });
   page.on("pageerror", (error) => seen.push(String(error)));
   await page.route("**/*", (route) => {
@@ -152,6 +158,8 @@ export async function assertAccessible(page) {
 /** Keeps a picture of the whole page; nothing may stick out to the right. */
 export async function screenshot(page, name) {
   fs.mkdirSync(SCREENSHOTS, { recursive: true });
+  // What sticks to the window stands at its place.
+  await page.evaluate(() => window.scrollTo(0, 0));
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
   const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
   assert.ok(inner <= outer, `${name}: the page is ${inner} pixels wide in a window of ${outer}`);

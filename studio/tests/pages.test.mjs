@@ -35,6 +35,8 @@ test("reports and cards are shown without an error, a request or a barrier", asy
   ]) {
     await t.test(name, async () => {
       conveil(folder, "report", spec, "-q", "-o", `${name}.html`, ...words);
+      const written = fs.readFileSync(page(`${name}.html`), "utf8");
+      assert.ok(!written.includes("is the private file itself"), "what stands in a section is an error");
       await assertGoodPage(browser, page(`${name}.html`), name);
     });
   }

@@ -23,11 +23,15 @@ const say = (page, words) => page.getByRole("dialog").getByRole("button", { name
 async function lookAtPrivate(page) {
   await page.locator("#about-private").click();
   await say(page, "Look at the private data");
-  await page.getByText("looking at the PRIVATE data").waitFor();
+  await page.getByText("looking at the PRIVATE data", { exact: true }).waitFor();
   await answered(page);
 }
 
-async function finished(page, kind) {
+/** Starts work by a button, and waits for its own end. */
+async function worked(page, kind, button) {
+  const newest = await page.locator("article").evaluateAll((all) => Math.max(0, ...all.map((job) => Number(job.dataset.id))));
+  await page.getByRole("button", { name: button }).click();
+  await page.waitForFunction((newest) => Number(document.querySelector("article")?.dataset.id) > newest, newest);
   const job = page.locator(`article[data-kind="${kind}"]`).first();
   await job.and(page.locator('[data-state="done"]')).waitFor({ timeout: 30000 });
   return job;
@@ -51,11 +55,15 @@ test("the studio", async (t) => {
     const spec = fs.readFileSync(path.join(folder, "opf-24.toml"), "utf8");
     const moved = spec.replace("epsilon = 1.0", `epsilon = ${epsilon}`).replace("eta = 0.01", `eta = ${eta}`);
     fs.writeFileSync(path.join(folder, "by-hand.toml"), moved);
-    const solved = conveil(folder, "solve", "by-hand.toml", "--at", "nominal", "-q");
+    const solved = conveil(folder, "solve", "by-hand.toml", "--at", "nominal", "--details", "-q");
     assert.equal(untimed(await hidden(page, "The solve in full")), untimed(solved));
     const checked = conveil(folder, "check", "by-hand.toml", "--details", "-q");
+    await page.getByText("The guarantee in full (public)").click();
+    await page.getByRole("region", { name: "The guarantee in full" }).waitFor();
     assert.equal((await hidden(page, "The guarantee in full")).trim(), checked.trim());
+    await page.getByText("The guarantee in full (public)").click();
     const loss = /cost of privacy +([\d.]+)/.exec(solved)[1];
+    assert.ok((await page.locator(".answer").innerText()).includes(/released: .*?(± \S+ in 95%)/.exec(solved)[1]));
     const told = await page.locator("#told").textContent();
     assert.ok(told.includes(String(Math.trunc(Number(loss)))), `told “${told}” of a loss of ${loss}`);
   });
@@ -65,7 +73,7 @@ test("the studio", async (t) => {
     await page.getByLabel("Save as a new spec").fill("saved.toml");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved as saved.toml.").waitFor();
-    assert.equal(untimed(conveil(folder, "solve", "saved.toml", "--at", "nominal", "-q")), shown);
+    assert.equal(untimed(conveil(folder, "solve", "saved.toml", "--at", "nominal", "--details", "-q")), shown);
     const kept = fs.readFileSync(path.join(folder, "saved.toml"), "utf8");
     const refusals = await watchedPage(browser, { context: page.context(), expected: [/status of 4\d\d/] });
     await enter(refusals, studio);
@@ -105,17 +113,14 @@ test("the studio", async (t) => {
   });
 
   await t.test("the frontier, the comparison and the explanation come with their figures", async () => {
-    await page.getByRole("button", { name: "Trace" }).click();
-    const frontier = await finished(page, "frontier");
+    const frontier = await worked(page, "frontier", "Trace");
     assert.ok((await frontier.locator("figure svg path").count()) > 0);
-    await page.getByRole("button", { name: "Compare strategies" }).click();
-    assert.match(await (await finished(page, "compare")).innerText(), /output/);
-    await page.getByRole("button", { name: "Explain feasibility" }).click();
-    assert.match(await (await finished(page, "explain")).innerText(), /epsilon|ε/);
+    assert.match(await (await worked(page, "compare", "Compare strategies")).innerText(), /output/);
+    assert.match(await (await worked(page, "explain", "Explain feasibility")).innerText(), /epsilon|ε/);
+    assert.equal(await page.getByText("Settings or data were changed since").count(), 0);
   });
 
   await t.test("an audit shows its progress and can be stopped", async () => {
-    await openSpec(page, "scalar-lp.toml");
     await page.getByRole("button", { name: "Audit" }).click();
     const audit = page.locator('article[data-kind="audit"]').first();
     await audit.locator("progress").waitFor();
@@ -124,11 +129,12 @@ test("the studio", async (t) => {
   });
 
   await t.test("infeasibility is explained on the page", async () => {
+    await openSpec(page, "scalar-lp.toml");
+    assert.equal(await page.locator("article").count(), 0);
     await page.locator("#setting-epsilon").fill("0.1");
     await page.locator("#setting-epsilon").press("Enter");
     await answered(page);
-    await page.getByRole("button", { name: "Explain why it is infeasible" }).click();
-    assert.match(await (await finished(page, "explain")).innerText(), /epsilon/);
+    assert.match(await (await worked(page, "explain", "Explain why it is infeasible")).innerText(), /smallest feasible ε/);
     await page.getByRole("button", { name: "Back to the spec’s settings" }).click();
     await answered(page);
     assert.equal(await page.getByRole("button", { name: "Explain why it is infeasible" }).count(), 0);
@@ -157,7 +163,10 @@ test("the studio", async (t) => {
     await page.locator("#confirm-release").dblclick();
     await page.getByText("Public cards of this session").waitFor();
     assert.equal(charges(folder).length, 1);
-    await page.locator("section", { has: page.locator("#ledger-title") }).locator("tbody tr").waitFor();
+    const ledger = page.locator("section", { has: page.locator("#ledger-title") });
+    await ledger.locator("tbody tr").waitFor();
+    assert.match(await ledger.locator("figure svg").getAttribute("aria-label"), /sum of the charges.*budget/);
+    assert.match(await ledger.locator("figcaption").innerText(), /budget is ε = 3/);
     const download = page.waitForEvent("download");
     await page.getByRole("link", { name: /as json$/ }).click();
     const file = path.join(folder, "downloaded.json");
@@ -188,7 +197,7 @@ test("the studio", async (t) => {
     const frame = page.getByRole("region", { name: PRIVATE }).first();
     assert.ok((await frame.innerText()).includes(PRIVATE));
     assert.equal(await frame.locator(".answer").count(), 1);
-    assert.equal(await page.locator("figure").count(), await page.locator(".private figure, section:has(#ledger-title) figure").count());
+    assert.equal(await page.locator("figure").count(), await page.locator(".private figure, section:has(#ledger-title) figure, article:has(.stamp) figure").count());
     assert.equal(await page.locator(".uncovered").count(), 0);
     await slide(page, "epsilon", "ArrowLeft", 30);
     assert.ok((await page.getByText("not covered by the guarantee").count()) > 0);
@@ -217,8 +226,7 @@ async function assertLooks(browser, studio, width, dark, name) {
   const page = await watchedPage(browser, { width, dark });
   await enter(page, studio);
   await answered(page);
-  await page.getByRole("button", { name: "Trace" }).click();
-  await finished(page, "frontier");
+  await worked(page, "frontier", "Trace");
   await assertAccessible(page);
   await screenshot(page, `${name}-${width}`);
   await page.getByRole("button", { name: "Release…" }).click();

@@ -1,6 +1,7 @@
 //! Development commands: `cargo xtask <command>`.
 
 mod book;
+mod browser;
 mod names;
 mod pglib;
 mod python;
@@ -18,12 +19,15 @@ Development commands of the workspace.
 Usage: cargo xtask <command>
 
 Commands:
-  test          everything that must pass: names, formatting, lints, tests, Python, book, documentation
+  test          everything that must pass: names, formatting, lints, tests, Python, browser, book, documentation
   test --full   the same with the long studies (CONVEIL_FULL=1) and with PGLib's networks, which
                 python3 installs below target/
   bench [ARGS]  the benchmarks; ARGS go to `cargo bench`
   names         that no tracked file names a machine's paths or a package registry's host
   python        installs the Python package below target/, runs its tests, makes the wheel and tries it
+  browser       drives reports, cards and the studio in Chromium, which it installs where it may; needs npm
+  browser --measure
+                how long a slider move of the studio takes beside the bare solve, and what memory it needs
   book          builds README.md and docs/ as a site, target/book; a broken link fails
   wheel         makes the wheel in target/wheels, and tries it without Rust
   pglib         installs PGLib's networks below target/, as `test --full` does
@@ -50,6 +54,7 @@ enum Command {
     Bench { arguments: Vec<String> },
     Names,
     Python,
+    Browser { measure: bool },
     Wheel,
     Book,
     Pglib,
@@ -70,6 +75,8 @@ impl Command {
             }),
             ["names"] => Ok(Command::Names),
             ["python"] => Ok(Command::Python),
+            ["browser"] => Ok(Command::Browser { measure: false }),
+            ["browser", "--measure"] => Ok(Command::Browser { measure: true }),
             ["wheel"] => Ok(Command::Wheel),
             ["book"] => Ok(Command::Book),
             ["pglib"] => Ok(Command::Pglib),
@@ -83,7 +90,7 @@ impl Command {
             }),
             ["import-networks" | "import-turbines", _, rest @ ..]
             | [
-                "test" | "names" | "python" | "wheel" | "book" | "pglib",
+                "test" | "names" | "python" | "browser" | "wheel" | "book" | "pglib",
                 rest @ ..,
             ] => Err(format!("unexpected: {}", rest.join(" "))),
             [other, ..] => Err(format!("unknown command: {other}")),
@@ -101,6 +108,12 @@ impl Command {
             }
             Command::Names => vec![Stage::check("names", names::check)],
             Command::Python => vec![Stage::check("python", python::test)],
+            Command::Browser { measure: false } => {
+                vec![Stage::check("browser", browser::test)]
+            }
+            Command::Browser { measure: true } => {
+                vec![Stage::check("browser --measure", browser::measure)]
+            }
             Command::Wheel => vec![Stage::check("wheel", python::wheel)],
             Command::Book => vec![Stage::check("book", book::build)],
             Command::Pglib => vec![Stage::check("pglib", pglib::install)],
@@ -149,6 +162,7 @@ fn test_stages(full: bool) -> Vec<Stage> {
         tests,
         // After the tests: the extension module is built on what they have built.
         Stage::check("python", python::test),
+        Stage::check("browser", browser::test),
         Stage::check("book", book::build),
         Stage::cargo("docs", ["doc", "--workspace", "--no-deps"])
             .with_env("RUSTDOCFLAGS", "-D warnings"),
@@ -213,6 +227,16 @@ mod tests {
         assert_eq!(read("test --full"), Ok(Command::Test { full: true }));
         assert_eq!(read("names"), Ok(Command::Names));
         assert_eq!(read("python"), Ok(Command::Python));
+        assert_eq!(read("browser"), Ok(Command::Browser { measure: false }));
+        assert_eq!(
+            read("browser --measure"),
+            Ok(Command::Browser { measure: true })
+        );
+        assert!(
+            read("browser --fast")
+                .unwrap_err()
+                .contains("unexpected: --fast")
+        );
         assert_eq!(read("wheel"), Ok(Command::Wheel));
         assert_eq!(read("book"), Ok(Command::Book));
         assert_eq!(read(""), Ok(Command::Help));
@@ -238,6 +262,23 @@ mod tests {
         assert!(read("import-networks a b").unwrap_err().contains("b"));
         assert!(read("test --ful").unwrap_err().contains("--ful"));
         assert!(read("tset").unwrap_err().contains("tset"));
+    }
+
+    #[test]
+    fn the_browser_is_part_of_the_test_and_comes_after_what_it_stands_on() {
+        let stages = test_stages(false);
+        let place = |name| {
+            stages
+                .iter()
+                .position(|stage| stage.name() == name)
+                .unwrap()
+        };
+        assert!(place("tests") < place("browser") && place("python") < place("browser"));
+        assert!(
+            stages
+                .iter()
+                .all(|stage| stage.name() != "browser --measure")
+        );
     }
 
     #[test]

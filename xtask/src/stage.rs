@@ -59,6 +59,12 @@ impl Stage {
         self
     }
 
+    /// What the stage is called.
+    #[cfg(test)]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Whether the command gets this environment variable.
     #[cfg(test)]
     pub fn sets(&self, variable: &str) -> bool {

@@ -13,8 +13,9 @@ const KEYWORDS: std::ops::RangeInclusive<usize> = 1..=5;
 const KEYWORD_LETTERS: usize = 20;
 
 /// What a package holds beside its sources: what cargo writes, licences and the workspace's README.
-const ADDED: [&str; 7] = [
+const ADDED: [&str; 8] = [
     ".cargo_vcs_info.json",
+    "build.rs",
     "Cargo.lock",
     "Cargo.toml",
     "Cargo.toml.orig",
@@ -24,8 +25,8 @@ const ADDED: [&str; 7] = [
 ];
 
 /// The folders of a package.
-const FOLDERS: [&str; 6] = [
-    "benches", "examples", "networks", "src", "tests", "turbines",
+const FOLDERS: [&str; 7] = [
+    "benches", "examples", "networks", "page", "src", "tests", "turbines",
 ];
 
 /// Standard output and standard error of cargo at the root of the workspace; it must succeed.
@@ -135,4 +136,17 @@ fn the_extension_module_is_built_on_what_the_tests_have_built() {
     let alone = tree(&["--package", "conveil-python", "--edges=normal,build"]);
     let other: Vec<&String> = alone.difference(&all).collect();
     assert!(alone.len() > 50 && other.is_empty(), "{other:?}");
+}
+
+/// What bundles the page of the studio is packed with it: a published crate has nothing beside its own folder.
+#[test]
+fn the_studio_is_packed_with_the_sources_of_its_page() {
+    let name = "conveil-studio";
+    let [list, _] = cargo(&["package", "--list", "--allow-dirty", "--package", name]);
+    for needed in ["build.rs", "page/package-lock.json", "page/src/main.tsx"] {
+        assert!(list.lines().any(|file| file == needed), "{needed}");
+    }
+    let builder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/conveil-studio/build.rs");
+    let text = std::fs::read_to_string(builder).unwrap();
+    assert!(!text.contains(".."), "build.rs looks outside of its crate");
 }

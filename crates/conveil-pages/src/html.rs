@@ -203,7 +203,8 @@ impl Fragment {
                 &format!("<svg role=\"img\" aria-label=\"{caption}\" "),
                 1,
             );
-        self.0 += &format!("<figure>{svg}<figcaption>{caption}</figcaption></figure>\n");
+        self.0 +=
+            &format!("<figure tabindex=\"0\">{svg}<figcaption>{caption}</figcaption></figure>\n");
         self
     }
 

@@ -1,7 +1,8 @@
 //! The ledger of the spec as a timeline.
 
+use conveil_pages::figures::{self, Charged};
 use conveil_workbench::Failure;
-use conveil_workbench::ledger::LedgerFile;
+use conveil_workbench::ledger::{Accounts, LedgerFile};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -38,18 +39,57 @@ impl Desk {
         };
         let dataset = section.dataset.value.to_string();
         let ledger = LedgerFile::at(&file);
+        // A first spec names a ledger before there is one.
+        if !file.exists() {
+            let missing = ledger.show(Some(&dataset)).err();
+            return Ok(Shown {
+                text: missing.map_or(String::new(), |why| self.without_folder(&text(&why))),
+                figures: Vec::new(),
+                charges: Vec::new(),
+            });
+        }
         let accounts = ledger.show(Some(&dataset))?;
         let lines = ledger.export(Some(&dataset))?;
         let entries = lines
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
-        let charges: Vec<Line> = entries.filter_map(|entry: Value| line(&entry)).collect();
+        let entries: Vec<Value> = entries.collect();
         Ok(Shown {
             text: text(&accounts),
-            figures: Vec::new(),
-            charges,
+            figures: timeline(&accounts, &entries).into_iter().collect(),
+            charges: entries.iter().filter_map(line).collect(),
         })
     }
+}
+
+/// What was spent, charge by charge, below the budget; nothing before the first charge. The numbers are those of the export and of
+/// the account: nothing is composed here.
+fn timeline(accounts: &Accounts, entries: &[Value]) -> Option<Picture> {
+    let account = accounts.accounts.first()?;
+    let charged = entries.iter().filter_map(|entry| {
+        let charge = entry.get("charge")?;
+        Some(Charged {
+            day: charge.get("day")?.as_str()?.into(),
+            epsilon: charge.get("epsilon")?.as_f64()?,
+        })
+    });
+    let charged: Vec<Charged> = charged.collect();
+    if charged.is_empty() {
+        return None;
+    }
+    let document = serde_json::to_value(account).ok()?;
+    let counted = document.get("spent").and_then(|spent| spent.get("epsilon"));
+    let counted = counted.and_then(Value::as_f64);
+    let budget = account.budget.epsilon();
+    let title = "Spent of the budget";
+    Some(Picture {
+        title,
+        svg: figures::spent(title, &charged, budget, counted),
+        caption: format!(
+            "Each charge adds its ε; the budget is ε = {budget}. What they count as together decides: the account has it."
+        ),
+        private: false,
+    })
 }
 
 /// A charge of an export, in words.

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use conveil::curator::About;
 use conveil::solve::Cancel;
+use conveil_text::naming::printable;
 use conveil_workbench::settings::{self, Setting, Value};
 use conveil_workbench::starter::{self, Draft};
 use conveil_workbench::{Failure, Workbench};
@@ -20,6 +22,9 @@ use crate::view::Kept;
 const LISTED: usize = 200;
 const DEPTH: usize = 4;
 
+/// How long a list of specs is taken for the folder's.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
+
 /// Longer specs are not read.
 const SPEC_BYTES: u64 = 16 << 20;
 
@@ -27,10 +32,14 @@ const SPEC_BYTES: u64 = 16 << 20;
 pub(crate) struct Desk {
     folder: PathBuf,
     held: Mutex<Held>,
+    /// Held by whoever changes what is open: a change that was begun on one state never ends on another.
+    turn: Mutex<()>,
     /// The revision, for those who wait for changes.
     changes: watch::Sender<u64>,
     /// The newest view, and who makes one.
     pub(crate) views: Mutex<Option<Kept>>,
+    /// The specs of the folder, and when they were looked for.
+    listed: Mutex<Option<(Instant, Vec<String>)>>,
     pub(crate) jobs: Jobs,
     pub(crate) tickets: Tickets,
 }
@@ -38,9 +47,13 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct Held {
     revision: u64,
+    /// Counts what changes the numbers: another spec, other settings, other data.
+    asked: u64,
     open: Option<Opened>,
     /// By spec: what was moved after its private data were looked at. It stays so until the studio ends.
     looked: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// Private files that were looked at, through whichever spec.
+    seen: BTreeSet<PathBuf>,
     /// Raised when what is computed is no longer of use.
     working: Cancel,
 }
@@ -54,6 +67,8 @@ pub(crate) struct Opened {
     pub(crate) text: String,
     /// As the file has them.
     base: Vec<Setting>,
+    /// Which data can be looked at: no setting changes that.
+    choices: Vec<Choice>,
     about: About,
     /// Of the private data.
     pub(crate) bench: Workbench,
@@ -72,6 +87,7 @@ impl Opened {
 /// What is looked at now.
 pub(crate) struct Now {
     pub(crate) revision: u64,
+    pub(crate) asked: u64,
     pub(crate) opened: Opened,
     pub(crate) private: bool,
     pub(crate) cancel: Cancel,
@@ -81,6 +97,7 @@ pub(crate) struct Now {
 #[derive(Serialize)]
 pub(crate) struct State {
     revision: u64,
+    asked: u64,
     folder: String,
     specs: Vec<String>,
     models: Vec<String>,
@@ -100,7 +117,7 @@ struct Shown {
     cards: Vec<Issued>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Choice {
     about: &'static str,
     refused: Option<String>,
@@ -139,8 +156,10 @@ impl Desk {
         Ok(Desk {
             folder,
             held: Mutex::default(),
+            turn: Mutex::default(),
             changes: watch::Sender::new(0),
             views: Mutex::default(),
+            listed: Mutex::default(),
             jobs: Jobs::default(),
             tickets: Tickets::default(),
         })
@@ -148,6 +167,11 @@ impl Desk {
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// One change at a time.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -163,6 +187,7 @@ impl Desk {
 
     /// What was asked before is of no use any more.
     fn changed(&self, held: &mut Held) {
+        held.asked += 1;
         held.working.raise();
         held.working = Cancel::default();
         held.revision += 1;
@@ -205,13 +230,17 @@ impl Desk {
     }
 
     pub(crate) fn open(&self, written: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
+        self.opened_in_turn(written)
+    }
+
+    fn opened_in_turn(&self, written: &str) -> Result<(), Failure> {
         let path = self.inside(written)?;
         let text = conveil_workbench::text_of(&path, SPEC_BYTES)
             .map_err(|why| Failure::input(format!("{written}: {why}")))?;
         let shown = PathBuf::from(written);
         let cancel = self.held().working.clone();
         let bench = Workbench::open_text(&path, &text, &self.folder, &cancel)?;
-        let mut held = self.held();
         // Public data first; for private ones somebody has to ask.
         let public = [About::Twin, About::Nominal].into_iter();
         let mut found = public.filter_map(|about| Some((about, bench.at(about).ok()?)));
@@ -219,10 +248,23 @@ impl Desk {
             Some((about, at)) => (about, Some(at)),
             None => (About::Nominal, None),
         };
+        let choices = ABOUTS.iter().map(|(about, word)| Choice {
+            about: word,
+            refused: (bench.at(*about).err()).map(|why| self.without_folder(&why.to_string())),
+        });
+        let choices = choices.collect();
+        self.jobs.stop();
+        let files = bench.private_files();
+        let mut held = self.held();
+        // Whoever looked at a file through another spec has looked at it.
+        if files.iter().any(|file| held.seen.contains(file)) {
+            held.looked.entry(path.clone()).or_default();
+        }
         held.open = Some(Opened {
             path,
             shown: shown.display().to_string(),
             base: bench.movable(),
+            choices,
             original: text.clone(),
             text,
             about,
@@ -236,6 +278,7 @@ impl Desk {
 
     /// A starter spec with sample data in a new folder.
     pub(crate) fn create(&self, model: &str, name: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 60 || !name.chars().all(is_plain) {
             return Err(Failure::input(
@@ -249,14 +292,16 @@ impl Desk {
         let draft = Draft::sample(model, &folder)?;
         let spec = draft.files().next().map(|(file, _)| file.to_string());
         draft.write()?;
+        self.forget_specs();
         match spec {
-            Some(spec) => self.open(&format!("{name}/{spec}")),
+            Some(spec) => self.opened_in_turn(&format!("{name}/{spec}")),
             None => Err(Failure::input("the starter has no spec")),
         }
     }
 
     /// Moves a setting.
     pub(crate) fn set(&self, name: &str, to: &Value) -> Result<(), Failure> {
+        let _turn = self.turn();
         let (opened, cancel) = self.opened()?;
         let texts = (opened.original.as_str(), opened.text.as_str());
         let place = (opened.path.as_path(), self.folder.as_path());
@@ -268,6 +313,7 @@ impl Desk {
 
     /// The settings of the file again.
     pub(crate) fn reset(&self) -> Result<(), Failure> {
+        let _turn = self.turn();
         let (opened, cancel) = self.opened()?;
         let bench = Workbench::open_text(&opened.path, &opened.original, &self.folder, &cancel)?;
         let now = opened.bench.movable();
@@ -293,15 +339,10 @@ impl Desk {
         if let Some(after) = held.looked.get_mut(&before.path) {
             after.extend(moved);
         }
-        match &mut held.open {
-            // Somebody opened another spec meanwhile.
-            Some(open) if open.path != before.path => return Err(gone()),
-            Some(open) => {
-                open.text = text;
-                open.bench = bench;
-                open.at = at;
-            }
-            None => return Err(gone()),
+        if let Some(open) = &mut held.open {
+            open.text = text;
+            open.bench = bench;
+            open.at = at;
         }
         self.changed(&mut held);
         Ok(())
@@ -309,6 +350,7 @@ impl Desk {
 
     /// Which data are looked at.
     pub(crate) fn look(&self, about: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
         let found = ABOUTS.iter().find(|(_, word)| *word == about);
         let (about, _) = *found.ok_or_else(|| Failure::input(format!("no data {about:?}")))?;
         let (opened, _) = self.opened()?;
@@ -316,6 +358,7 @@ impl Desk {
         let mut held = self.held();
         if about == About::Private {
             held.looked.entry(opened.path.clone()).or_default();
+            held.seen.extend(opened.bench.private_files());
         }
         if let Some(open) = &mut held.open {
             open.about = about;
@@ -327,6 +370,7 @@ impl Desk {
 
     /// The spec with its moved settings as a new file beside it.
     pub(crate) fn save(&self, name: &str) -> Result<(), Failure> {
+        let _turn = self.turn();
         let (opened, _) = self.opened()?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if !name.ends_with(".toml") || name.starts_with('.') || !name.chars().all(is_plain) {
@@ -337,6 +381,7 @@ impl Desk {
         let path = opened.path.with_file_name(name);
         write_new(&path, opened.text.as_bytes())
             .map_err(|why| Failure::input(format!("cannot write {name}: {why}")))?;
+        self.forget_specs();
         let mut held = self.held();
         // Whoever looked through one spec has looked through its copy.
         if let Some(after) = held.looked.get(&opened.path).cloned() {
@@ -368,10 +413,37 @@ impl Desk {
         opened.bench = opened.bench.moved_after_looking(&moved);
         Ok(Now {
             revision: held.revision,
+            asked: held.asked,
             private: opened.about == About::Private,
             opened,
             cancel: held.working.clone(),
         })
+    }
+
+    /// The specs of the folder, as they were a moment ago: a slider asks often.
+    fn specs(&self) -> Vec<String> {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*listed {
+            Some((when, specs)) if when.elapsed() < LOOK_AGAIN => specs.clone(),
+            _ => {
+                let mut specs = Vec::new();
+                found_specs(&self.folder, &self.folder, DEPTH, &mut specs);
+                specs.sort();
+                *listed = Some((Instant::now(), specs.clone()));
+                specs
+            }
+        }
+    }
+
+    /// The folder was changed by us.
+    fn forget_specs(&self) {
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// A message with paths as the page has them: inside the folder.
+    pub(crate) fn without_folder(&self, message: &str) -> String {
+        let folder = format!("{}{}", self.folder.display(), std::path::MAIN_SEPARATOR);
+        printable(&message.replace(&folder, ""), usize::MAX)
     }
 
     /// A card that was released.
@@ -385,23 +457,18 @@ impl Desk {
     }
 
     pub(crate) fn state(&self) -> State {
-        let (mut specs, models) = (Vec::new(), starter::words());
-        found_specs(&self.folder, &self.folder, DEPTH, &mut specs);
-        specs.sort();
+        let (specs, models) = (self.specs(), starter::words());
         let held = self.held();
         let folder = self.folder.file_name().unwrap_or_default();
         State {
             revision: held.revision,
+            asked: held.asked,
             folder: folder.to_string_lossy().into_owned(),
             specs,
             models: models.iter().map(|word| word.to_string()).collect(),
             open: held.open.as_ref().map(|open| shown(&held, open)),
         }
     }
-}
-
-fn gone() -> Failure {
-    Failure::input("another spec was opened meanwhile")
 }
 
 fn moved_after(held: &Held, open: &Opened) -> Vec<String> {
@@ -421,15 +488,11 @@ fn shown(held: &Held, open: &Opened) -> Shown {
             setting: Setting { ends, ..setting },
         }
     });
-    let choices = ABOUTS.iter().map(|(about, word)| Choice {
-        about: word,
-        refused: open.bench.at(*about).err().map(|why| why.to_string()),
-    });
     Shown {
         path: open.shown.clone(),
         text: open.text.clone(),
         about: word(open.about),
-        choices: choices.collect(),
+        choices: open.choices.clone(),
         looked: held.looked.contains_key(&open.path),
         settings: settings.collect(),
         moved_after,

@@ -28,7 +28,8 @@ struct Job {
     id: u64,
     kind: String,
     over: Option<String>,
-    revision: u64,
+    asked: u64,
+    spec: String,
     private: bool,
     cancel: Cancel,
     stage: Mutex<&'static str>,
@@ -50,7 +51,8 @@ pub(crate) struct Shown {
     id: u64,
     kind: String,
     over: Option<String>,
-    revision: u64,
+    asked: u64,
+    spec: String,
     state: &'static str,
     stage: &'static str,
     done: usize,
@@ -92,7 +94,8 @@ impl Job {
             id: self.id,
             kind: self.kind.clone(),
             over: self.over.clone(),
-            revision: self.revision,
+            asked: self.asked,
+            spec: self.spec.clone(),
             state,
             stage: *self.stage.lock().unwrap_or_else(PoisonError::into_inner),
             done: self.done.load(Ordering::Relaxed),
@@ -206,6 +209,14 @@ impl Jobs {
         Ok(self.find(id)?.shown())
     }
 
+    /// Stops all of them: another spec is opened, whose page does not show them.
+    pub(crate) fn stop(&self) {
+        let jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for job in jobs.values() {
+            job.cancel.raise();
+        }
+    }
+
     pub(crate) fn cancel(&self, id: u64) -> Result<Shown, Failure> {
         let job = self.find(id)?;
         job.cancel.raise();
@@ -242,7 +253,8 @@ impl Desk {
                 id,
                 kind: kind.into(),
                 over: over.map(String::from),
-                revision: now.revision,
+                asked: now.asked,
+                spec: now.opened.shown.clone(),
                 private: now.private,
                 cancel: Cancel::default(),
                 stage: Mutex::new("plan"),

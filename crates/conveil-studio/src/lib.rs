@@ -17,6 +17,8 @@ mod jobs;
 mod page;
 mod release;
 mod routes;
+#[cfg(test)]
+mod safety;
 mod view;
 
 use std::net::Ipv4Addr;

@@ -14,7 +14,7 @@ use crate::desk::Desk;
 use crate::guard::secret;
 use crate::view::text;
 
-/// Tickets that are kept.
+/// Tickets that are kept before they are handed in.
 const KEPT: usize = 64;
 
 /// Cards beside a spec, at most.
@@ -46,6 +46,13 @@ struct Ticket {
     outcome: Mutex<Option<Result<Released, String>>>,
 }
 
+impl Ticket {
+    /// Whether nobody has handed it in.
+    fn is_new(&self) -> bool {
+        (self.outcome.try_lock()).is_ok_and(|outcome| outcome.is_none())
+    }
+}
+
 /// What a tab asks somebody to confirm.
 #[derive(Serialize)]
 pub(crate) struct Prepared {
@@ -54,6 +61,19 @@ pub(crate) struct Prepared {
     charge: String,
     left: String,
     stamps: Vec<String>,
+}
+
+#[cfg(test)]
+impl Prepared {
+    /// What is handed in.
+    pub(crate) fn ticket(&self) -> String {
+        self.ticket.clone()
+    }
+
+    /// What the guarantee does not cover.
+    pub(crate) fn stamps(&self) -> &[String] {
+        &self.stamps
+    }
 }
 
 /// What was released.
@@ -108,8 +128,9 @@ impl Desk {
             .tickets
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if tickets.len() >= KEPT {
-            tickets.clear();
+        // What was handed in is kept, with what came of it: the ledger's budget bounds how many there are.
+        if tickets.values().filter(|ticket| ticket.is_new()).count() >= KEPT {
+            tickets.retain(|_, ticket| !ticket.is_new());
         }
         let path = now.opened.path.clone();
         tickets.insert(

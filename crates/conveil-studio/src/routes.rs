@@ -40,6 +40,7 @@ pub(crate) fn all(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
         .route("/api/reset", post(reset))
         .route("/api/save", post(save))
         .route("/api/view", get(view))
+        .route("/api/check", get(check))
         .route("/api/jobs", post(start))
         .route("/api/jobs/{id}", get(job))
         .route("/api/jobs/{id}/cancel", post(cancel))
@@ -63,11 +64,16 @@ struct Problem {
 
 /// Work on another thread: it may take long.
 async fn answered<T: Serialize + Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+    desk: Arc<Desk>,
+    work: impl FnOnce(&Arc<Desk>) -> Result<T, Failure> + Send + 'static,
 ) -> Response {
-    match tokio::task::spawn_blocking(work).await {
+    let working = desk.clone();
+    match tokio::task::spawn_blocking(move || work(&working)).await {
         Ok(Ok(found)) => Json(found).into_response(),
-        Ok(Err(failure)) => problem(StatusCode::BAD_REQUEST, text(&failure)),
+        Ok(Err(failure)) => {
+            let message = desk.without_folder(&text(&failure));
+            problem(StatusCode::BAD_REQUEST, message)
+        }
         Err(_) => problem(
             StatusCode::INTERNAL_SERVER_ERROR,
             "the work ended early".into(),
@@ -84,11 +90,11 @@ async fn changed(
     desk: Arc<Desk>,
     change: impl FnOnce(&Desk) -> Result<(), Failure> + Send + 'static,
 ) -> Response {
-    answered(move || change(&desk).map(|()| desk.state())).await
+    answered(desk, move |desk| change(desk).map(|()| desk.state())).await
 }
 
 async fn state(State(desk): Shared) -> Response {
-    answered(move || Ok(desk.state())).await
+    answered(desk, move |desk| Ok(desk.state())).await
 }
 
 #[derive(Deserialize)]
@@ -143,7 +149,11 @@ async fn save(State(desk): Shared, Json(asked): Json<Saving>) -> Response {
 }
 
 async fn view(State(desk): Shared) -> Response {
-    answered(move || desk.view()).await
+    answered(desk, move |desk| desk.view()).await
+}
+
+async fn check(State(desk): Shared) -> Response {
+    answered(desk, |desk| desk.checked()).await
 }
 
 #[derive(Deserialize)]
@@ -153,19 +163,22 @@ struct Starting {
 }
 
 async fn start(State(desk): Shared, Json(asked): Json<Starting>) -> Response {
-    answered(move || desk.start(&asked.kind, asked.over.as_deref())).await
+    answered(desk, move |desk| {
+        desk.start(&asked.kind, asked.over.as_deref())
+    })
+    .await
 }
 
 async fn job(State(desk): Shared, Path(id): Path<u64>) -> Response {
-    answered(move || desk.jobs.shown(id)).await
+    answered(desk, move |desk| desk.jobs.shown(id)).await
 }
 
 async fn cancel(State(desk): Shared, Path(id): Path<u64>) -> Response {
-    answered(move || desk.jobs.cancel(id)).await
+    answered(desk, move |desk| desk.jobs.cancel(id)).await
 }
 
 async fn prepare(State(desk): Shared) -> Response {
-    answered(move || desk.prepare()).await
+    answered(desk, move |desk| desk.prepare()).await
 }
 
 #[derive(Deserialize)]
@@ -174,11 +187,11 @@ struct HandingIn {
 }
 
 async fn release(State(desk): Shared, Json(asked): Json<HandingIn>) -> Response {
-    answered(move || desk.release(&asked.ticket)).await
+    answered(desk, move |desk| desk.release(&asked.ticket)).await
 }
 
 async fn ledger(State(desk): Shared) -> Response {
-    answered(move || desk.book()).await
+    answered(desk, move |desk| desk.book()).await
 }
 
 /// The public card alone.

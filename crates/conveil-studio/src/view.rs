@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use conveil_pages::sections;
 use conveil_text::naming::printable;
-use conveil_workbench::{Failure, Kind, Observer};
+use conveil_workbench::{Failure, Kind, Observer, Report, Workbench};
 use serde::Serialize;
 
 use crate::desk::{Desk, Now};
@@ -16,8 +16,8 @@ pub(crate) const PUBLIC: &str = "PUBLIC: nothing private was read";
 /// What may not.
 pub(crate) const PRIVATE: &str = "PRIVATE: depends on the data, not to be published";
 
-/// The lines of a short answer.
-const ANSWER_LINES: usize = 6;
+/// The lines of a head that the page shows.
+const HEAD: [&str; 3] = ["released: ", "guaranteed: ", "costs: "];
 
 /// A view of the desk.
 #[derive(Clone, Serialize)]
@@ -26,7 +26,6 @@ pub(crate) struct View {
     private: bool,
     stamp: &'static str,
     answer: Vec<String>,
-    check: String,
     solve: Option<String>,
     error: Option<Trouble>,
     figures: Vec<Picture>,
@@ -44,6 +43,8 @@ struct Trouble {
 pub(crate) struct Picture {
     pub(crate) title: &'static str,
     pub(crate) svg: String,
+    /// What it shows, in a sentence; empty where nobody says.
+    pub(crate) caption: String,
     pub(crate) private: bool,
 }
 
@@ -68,14 +69,54 @@ pub(crate) fn figures(title: &'static str, private: bool, html: &str) -> Vec<Pic
             break;
         };
         let end = start + end + "</svg>".len();
+        let (svg, after) = (rest[start..end].to_string(), &rest[end..]);
+        // The caption of this figure, not of the next one.
+        let own = after.split("<svg").next().unwrap_or_default();
+        let caption = own.split_once("<figcaption>");
+        let caption = caption.and_then(|(_, more)| more.split_once("</figcaption>"));
         found.push(Picture {
             title,
-            svg: rest[start..end].to_string(),
+            svg,
+            caption: caption.map_or(String::new(), |(caption, _)| plain(caption)),
             private,
         });
-        rest = &rest[end..];
+        rest = after;
     }
     found
+}
+
+/// Text that was escaped for a document.
+fn plain(html: &str) -> String {
+    const ESCAPES: [(&str, &str); 5] = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        // Last: what it makes is not looked at again.
+        ("&amp;", "&"),
+    ];
+    let mut text = html.to_string();
+    for (escape, letter) in ESCAPES {
+        text = text.replace(escape, letter);
+    }
+    text
+}
+
+/// The head of an answer, line by line: a line that goes on in the next one is joined. The stamp is the frame's, and what a page does
+/// by its buttons is left out.
+fn head(answer: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in answer.lines().take_while(|line| !line.trim().is_empty()) {
+        match lines.last_mut() {
+            Some(last) if line.starts_with(' ') => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            _ => lines.push(line.trim_end().replacen("nothing yet; planned: ", "", 1)),
+        }
+    }
+    lines.retain(|line| HEAD.iter().any(|word| line.starts_with(word)));
+    lines
 }
 
 impl Desk {
@@ -90,7 +131,10 @@ impl Desk {
                     ..view.view.clone()
                 });
             }
-            let view = seen(&now);
+            let mut view = seen(&now);
+            if let Some(trouble) = &mut view.error {
+                trouble.message = self.without_folder(&trouble.message);
+            }
             if now.cancel.is_raised() {
                 continue;
             }
@@ -100,6 +144,25 @@ impl Desk {
             });
             return Ok(view);
         }
+    }
+}
+
+/// What `check --details` prints. Public; it tries every strategy on public data, so that it takes longer than a view.
+#[derive(Serialize)]
+pub(crate) struct Checked {
+    asked: u64,
+    text: String,
+}
+
+impl Desk {
+    /// The guarantee in full, of what is on the desk now.
+    pub(crate) fn checked(&self) -> Result<Checked, Failure> {
+        let now = self.now()?;
+        let check = now.opened.bench.check(&now.cancel)?;
+        Ok(Checked {
+            asked: now.asked,
+            text: text(&check.with_details()),
+        })
     }
 }
 
@@ -131,43 +194,49 @@ fn seen(now: &Now) -> View {
         private,
         stamp: stamp(private),
         answer: Vec::new(),
-        check: String::new(),
         solve: None,
         error: None,
         figures: Vec::new(),
         milliseconds: 0.0,
     };
-    match opened.bench.check(observer) {
-        Ok(check) => {
-            let check = check.with_details();
-            view.check = text(&check);
-            let short = text(&check.in_short());
-            let lines = short.lines().map(str::trim).filter(|line| !line.is_empty());
-            view.answer = lines.take(ANSWER_LINES).map(String::from).collect();
-        }
-        Err(failure) => view.error = Some(Trouble::of(&failure)),
-    }
-    let solved = opened.at.as_ref().map(|at| (at, at.solve(None, observer)));
-    match solved {
-        None => {}
-        Some((_, Err(failure))) => view.error = view.error.or(Some(Trouble::of(&failure))),
+    match opened.at.as_ref().map(|at| (at, at.solve(None, observer))) {
         Some((at, Ok(report))) => {
-            view.solve = Some(text(&report));
-            if let Ok(plan) = at.plan(observer) {
-                let html = sections::neighbours(&plan, &report);
-                view.figures
-                    .extend(figures("Answers for neighbouring data", private, &html));
+            // As `solve --details` prints it. The plan is the one that was solved with.
+            let answered = at.answered(report, true, observer);
+            let said = text(&answered);
+            view.answer = head(&said);
+            view.solve = Some(said);
+            view.figures = drawn(at, answered.document(), now);
+        }
+        // Without a decision, what is known of the spec alone.
+        unsolved => {
+            let failure = unsolved.and_then(|(_, found)| found.err());
+            match opened.bench.check(observer) {
+                Ok(check) => view.answer = head(&text(&check.in_short())),
+                Err(refused) => view.error = Some(Trouble::of(&refused)),
             }
-            let html = sections::decision(&report);
-            view.figures
-                .extend(figures("The decision, with error bars", private, &html));
-            let html = sections::budget(&report);
-            view.figures
-                .extend(figures("How η is divided", private, &html));
+            view.error = view.error.or(failure.as_ref().map(Trouble::of));
         }
     }
     view.milliseconds = since.elapsed().as_secs_f64() * 1e3;
     view
+}
+
+/// The figures of a solve.
+fn drawn(at: &Workbench, report: &Report, now: &Now) -> Vec<Picture> {
+    let private = now.private;
+    let mut found = Vec::new();
+    if let Some(picture) = report.picture() {
+        let html = sections::picture(picture);
+        found.extend(figures("The decision as a picture", private, &html));
+    }
+    if let Ok(plan) = at.plan(&now.cancel) {
+        let html = sections::neighbours(&plan, report);
+        found.extend(figures("Answers for neighbouring data", private, &html));
+    }
+    let html = sections::decision(report);
+    found.extend(figures("The decision, with error bars", private, &html));
+    found
 }
 
 impl Trouble {

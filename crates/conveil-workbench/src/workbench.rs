@@ -230,6 +230,10 @@ impl Workbench {
 
     /// A private file as its own twin would be explored as if it were public.
     pub(crate) fn refuse_private_twin(&self) -> Result<(), Failure> {
+        // In the place of the private data stands the twin already, which was looked at then.
+        if self.about == About::Twin {
+            return Ok(());
+        }
         let spec = &self.inputs.spec;
         // At public data, the twin stands where the private file did; it was compared when it was put there.
         if self.about != About::Private {
@@ -261,6 +265,14 @@ impl Workbench {
         ledger
             .map(|section| crate::book::file(&self.inputs, section))
             .transpose()
+    }
+
+    /// The private files that the spec names and that are there. Nothing in them is read.
+    pub fn private_files(&self) -> Vec<std::path::PathBuf> {
+        let folder = self.inputs.files.folder();
+        let named = self.inputs.spec.model.private_files();
+        let found = named.iter().map(|file| folder.join(&file.value));
+        found.filter_map(|file| file.canonicalize().ok()).collect()
     }
 
     /// How messages call the spec.

@@ -240,3 +240,12 @@ fn public_data_are_not_released() {
         assert!(answers.is_empty());
     }
 }
+
+/// At the twin, the twin is what stands in the place of the private file: that is no private file as its own twin.
+#[test]
+fn a_check_at_the_twin_is_not_refused_as_a_twin_that_is_private() {
+    let specs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs");
+    let bench = Workbench::open(&specs.join("svm-machines.toml")).unwrap();
+    let check = bench.at(About::Twin).unwrap().check(&Silent).unwrap();
+    assert!(!check.outlook.unwrap().is_odd());
+}

@@ -55,10 +55,21 @@ pub fn bars(title: &str, y: &str, first: usize, bars: &[Bar]) -> String {
         i if i > bars.len() || (i - 1) % every != 0 => String::new(),
         i => (first + i - 1).to_string(),
     });
+    // A point at the end of the axis would be cut.
+    let ends = bars.iter().fold((f64::MAX, f64::MIN), |(low, high), bar| {
+        let around = bar.half_width.max(0.0);
+        (low.min(bar.value - around), high.max(bar.value + around))
+    });
+    let (low, high) = ends;
+    let room = 0.05 * (high - low).max(1e-9 * low.abs().max(high.abs()));
+    let mut axis = Axis::linear(y);
+    if (high - low).is_finite() && room > 0.0 {
+        axis = axis.range(low - room, high + room);
+    }
     let panel = Panel::new(
         "",
         Axis::categories("number in the table", names.collect()),
-        Axis::linear(y),
+        axis,
     )
     .with(Series::intervals(Colour::Vermilion, intervals.collect()))
     .with(Series::points(Colour::Blue, Shape::Disc, means));

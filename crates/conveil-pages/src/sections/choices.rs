@@ -1,6 +1,6 @@
 //! What else could be chosen: from `plan`, `frontier`, `compare` and `explain`.
 
-use conveil::curator::{Explanation, Frontier};
+use conveil::curator::{Explanation, Frontier, FrontierRow};
 use conveil::plan::Plan;
 use conveil_workbench::{Comparison, Report};
 
@@ -47,19 +47,19 @@ pub fn neighbours(plan: &Plan<'_>, report: &Report) -> String {
     fragment.html()
 }
 
+/// A cell of a frontier's row.
+type Cell = fn(&FrontierRow) -> Option<f64>;
+
 /// Loss against one of ε, α, η or a certificate's number; `chosen` is what the spec has.
 pub fn frontier(found: &Frontier, chosen: Option<f64>) -> String {
     let symbol = found.axis.symbol();
-    let has = |cell: fn(&conveil::curator::FrontierRow) -> Option<f64>| {
-        found.rows.iter().any(|row| cell(row).is_some())
-    };
+    let has = |cell: Cell| found.rows.iter().any(|row| cell(row).is_some());
     // Where a rule makes another program at each value there is an error, and no loss.
-    let (name, cell): (&str, fn(&conveil::curator::FrontierRow) -> Option<f64>) =
-        match (has(|r| r.loss), has(|r| r.error)) {
-            (true, _) => ("loss, in the objective's unit", |r| r.loss),
-            (false, true) => ("error under the noise", |r| r.error),
-            _ => ("error bar of the answer (95%)", |r| r.error_bar),
-        };
+    let (name, cell): (&str, Cell) = match (has(|r| r.loss), has(|r| r.error)) {
+        (true, _) => ("loss, in the objective's unit", |r| r.loss),
+        (false, true) => ("error under the noise", |r| r.error),
+        _ => ("error bar of the answer (95%)", |r| r.error_bar),
+    };
     let points: Vec<(f64, f64)> = found
         .rows
         .iter()

@@ -67,14 +67,14 @@ function Progress({ job }: { job: Job }) {
 }
 
 function OneJob({ job }: { job: Job }) {
-  const { view } = useDesk();
+  const { state } = useDesk();
   const over = OVER.find(([name]) => name === job.over)?.[1];
   const title = `${TITLES[job.kind] ?? job.kind}${over ? ` over ${over}` : ""}`;
-  const isOld = view !== null && job.revision !== view.revision;
+  const isOld = state !== null && job.asked !== state.asked;
   return (
-    <article class="job" data-state={job.state} data-kind={job.kind}>
+    <article class="job" data-state={job.state} data-kind={job.kind} data-id={job.id}>
       <h3>{title}</h3>
-      {isOld && <p class="note">The desk has changed since this was started.</p>}
+      {isOld && <p class="note">Settings or data were changed since this was started.</p>}
       {job.state === "running" && <Progress job={job} />}
       {job.state === "cancelled" && <p class="note">Stopped.</p>}
       <Framed isPrivate={job.private}>
@@ -86,7 +86,7 @@ function OneJob({ job }: { job: Job }) {
   );
 }
 
-export function Jobs() {
+export function Jobs({ spec }: { spec: string }) {
   const [, setCount] = useState(0);
   const [over, setOver] = useState("epsilon");
   useEffect(() => {
@@ -115,7 +115,7 @@ export function Jobs() {
         {button("audit", "Audit")}
       </div>
       <Trouble text={trouble} />
-      {jobs.map((job) => <OneJob key={job.id} job={job} />)}
+      {jobs.filter((job) => job.spec === spec).map((job) => <OneJob key={job.id} job={job} />)}
     </section>
   );
 }

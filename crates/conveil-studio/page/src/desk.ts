@@ -22,12 +22,13 @@ class Desk {
   private moves = new Map<string, number | string>();
   private timer = 0;
   private sending = false;
+  private changing = 0;
   private looking: AbortController | null = null;
   private listeners = new Set<() => void>();
 
   /** Whether the numbers shown will change without a further move. */
   get busy(): boolean {
-    return this.moves.size > 0 || this.sending || this.looking !== null;
+    return this.moves.size > 0 || this.sending || this.changing > 0 || this.looking !== null;
   }
 
   /** The value a setting is on its way to. */
@@ -55,11 +56,16 @@ class Desk {
 
   /** Does what changes the desk; the error is the caller's to show. */
   async change(work: () => Promise<State>): Promise<Refused | null> {
+    this.changing += 1;
+    this.changed();
     try {
       this.take(await work());
       return null;
     } catch (error) {
       return this.failed(error);
+    } finally {
+      this.changing -= 1;
+      this.changed();
     }
   }
 
@@ -154,7 +160,7 @@ class Desk {
 /** The new loss, or what stands in its way. */
 function announcement(view: View): string {
   if (view.error) return view.error.message;
-  const loss = view.answer.find((line) => /loss|cost of privacy|worse/i.test(line));
+  const loss = view.answer.find((line) => line.startsWith("costs: "));
   return loss ?? view.answer[0] ?? "";
 }
 

@@ -39,6 +39,8 @@ export interface Open {
 
 export interface State {
   revision: number;
+  /** Counts what changes the numbers: another spec, other settings, other data. */
+  asked: number;
   folder: string;
   specs: string[];
   models: string[];
@@ -48,6 +50,8 @@ export interface State {
 export interface Figure {
   title: string;
   svg: string;
+  /** What it shows, in a sentence; empty where nobody says. */
+  caption: string;
   private: boolean;
 }
 
@@ -56,11 +60,16 @@ export interface View {
   private: boolean;
   stamp: string;
   answer: string[];
-  check: string;
   solve: string | null;
   error: { message: string; infeasible: boolean } | null;
   figures: Figure[];
   milliseconds: number;
+}
+
+/** What `check --details` prints. */
+export interface Checked {
+  asked: number;
+  text: string;
 }
 
 export type JobKind = "frontier" | "compare" | "explain" | "audit";
@@ -69,7 +78,9 @@ export interface Job {
   id: number;
   kind: JobKind;
   over?: string | null;
-  revision: number;
+  /** The spec that it is about, and what was asked then. */
+  spec: string;
+  asked: number;
   state: "running" | "done" | "failed" | "cancelled";
   stage: string;
   done: number;
@@ -134,6 +145,7 @@ async function ask<T>(path: string, body?: object, signal?: AbortSignal): Promis
 export const api = {
   state: () => ask<State>("/api/state"),
   view: (signal: AbortSignal) => ask<View>("/api/view", undefined, signal),
+  check: (signal: AbortSignal) => ask<Checked>("/api/check", undefined, signal),
   open: (path: string) => ask<State>("/api/open", { path }),
   create: (model: string, name: string) => ask<State>("/api/create", { model, name }),
   move: (name: string, value: number | string) => ask<State>("/api/move", { name, value }),

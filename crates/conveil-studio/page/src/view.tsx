@@ -1,13 +1,35 @@
 // The answer: what holds, what it costs, what it looks like.
 
-import { api } from "./api";
+import { useEffect, useState } from "preact/hooks";
+import { api, Refused, type Checked } from "./api";
 import { useDesk } from "./desk";
 import { Figures } from "./figure";
-import { Framed, Words } from "./frame";
+import { Framed, Trouble, Words } from "./frame";
 import { startJob } from "./jobs";
+
+/** The check, which tries every strategy and takes longer than a view: read when somebody opens it, after the view. */
+function Guarantee({ wanted }: { wanted: boolean }) {
+  const { state, busy } = useDesk();
+  const [checked, setChecked] = useState<Checked | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const asked = state?.asked ?? 0;
+  useEffect(() => {
+    if (!wanted || busy) return;
+    const mine = new AbortController();
+    setTrouble(null);
+    api.check(mine.signal).then(setChecked, (error: unknown) => {
+      if (!mine.signal.aborted) setTrouble(error instanceof Refused ? error.message : "The server does not answer.");
+    });
+    return () => mine.abort();
+  }, [wanted, busy, asked]);
+  if (trouble) return <Trouble text={trouble} />;
+  if (checked?.asked !== asked) return <p class="note">Computing…</p>;
+  return <Words label="The guarantee in full" text={checked.text} />;
+}
 
 export function Answer() {
   const { view, busy } = useDesk();
+  const [wanted, setWanted] = useState(false);
   if (!view) {
     return (
       <section class="panel" aria-labelledby="answer-title" aria-busy={busy}>
@@ -45,9 +67,9 @@ export function Answer() {
       </Framed>
       {!view.private && privateFigures.length > 0 && <Framed isPrivate><Figures figures={privateFigures} /></Framed>}
       <Figures figures={publicFigures} />
-      <details>
+      <details onToggle={(event) => setWanted(event.currentTarget.open)}>
         <summary>The guarantee in full (public)</summary>
-        <Words label="The guarantee in full" text={view.check} />
+        <Guarantee wanted={wanted} />
       </details>
     </section>
   );

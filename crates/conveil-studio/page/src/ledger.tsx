@@ -54,7 +54,7 @@ export function Ledger({ path, cards }: { path: string; cards: number }) {
       {account && <Figures figures={account.figures} />}
       {account && <Charges charges={account.charges} />}
       {account && (
-        <details>
+        <details open={account.charges.length === 0}>
           <summary>The account in full</summary>
           <Words label="The account in full" text={account.text} />
         </details>

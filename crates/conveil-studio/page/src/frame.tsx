@@ -1,7 +1,7 @@
 // The frame around what depends on private data, and small parts that every panel uses.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export const PRIVATE = "PRIVATE: depends on the data, not to be published";
 
@@ -26,11 +26,19 @@ export function Trouble({ text, help }: { text: string | null | undefined; help?
   );
 }
 
-/** A text whose lines stay as they are; the keyboard can scroll it. */
+/** A line with columns: a gap inside it. Other lines may be folded. */
+const COLUMNS = /\S {2,}\S/;
+
+/** A text whose lines stay as they are: columns are scrolled to, by the keyboard too, and sentences are folded. */
 export function Words({ label, text }: { label: string; text: string }) {
+  const lines = text.split("\n");
   return (
     <pre tabIndex={0} role="region" aria-label={label}>
-      {text}
+      {lines.map((line, place) => (
+        <span key={place} class={COLUMNS.test(line) ? "columns" : "sentence"}>
+          {place + 1 < lines.length ? `${line}\n` : line}
+        </span>
+      ))}
     </pre>
   );
 }
@@ -38,17 +46,31 @@ export function Words({ label, text }: { label: string; text: string }) {
 /** A modal dialog that is open while it is there; Escape calls `onClose`. */
 export function Modal(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  const gone = useRef(false);
+  // At once: a key pressed right after the click finds it open.
+  useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    return () => shown?.close();
+    return () => {
+      gone.current = true;
+      shown?.close();
+    };
   }, []);
   const cancelled = (event: Event) => {
     event.preventDefault();
     props.onClose();
   };
+  // A browser may close it without asking; while there is something to say, it comes back.
+  const closed = () => {
+    if (gone.current) return;
+    props.onClose();
+    window.setTimeout(() => {
+      const shown = dialog.current;
+      if (!gone.current && shown && !shown.open) shown.showModal();
+    });
+  };
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={cancelled}>
+    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={cancelled} onClose={closed}>
       <h2 id="dialog-title">{props.title}</h2>
       {props.children}
     </dialog>

@@ -108,7 +108,7 @@ export function Release({ open }: { open: Open }) {
     <section class="panel" aria-labelledby="release-title">
       <h2 id="release-title">Release</h2>
       <p class="note">
-        {open.ledger ? "The ledger of this spec is charged once." : "This spec names no ledger: no budget is kept."}
+        {open.ledger ? "The ledger of this spec is charged once." : "This spec names no ledger, and a release from here is charged to one."}
       </p>
       <button type="button" class="serious" disabled={preparing} onClick={() => void prepare()}>
         {preparing ? "Preparing…" : "Release…"}

@@ -32,7 +32,7 @@ export function App() {
             </div>
             <div class="right">
               <Answer />
-              <Jobs />
+              <Jobs spec={open.path} />
               <Release open={open} />
               {open.ledger && <Ledger path={open.path} cards={open.cards.length} />}
               <section class="panel" aria-labelledby="spec-title">

@@ -6,7 +6,7 @@ import type { Figure } from "./api";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-const ELEMENTS = new Set(["svg", "g", "path", "rect", "circle", "line", "polyline", "polygon", "clipPath", "defs"]);
+const ELEMENTS = new Set(["svg", "g", "path", "rect", "circle", "line", "polyline", "polygon", "clipPath", "defs", "title"]);
 
 /** Shapes, places and ink; no reference, no style, no event. */
 const ATTRIBUTES = new Set([
@@ -44,6 +44,8 @@ function copied(from: Element, own: string): Element | null {
     else if (name === "clip-path" && fragment) to.setAttribute(name, `url(#${own}${fragment[1]})`);
     else if (ATTRIBUTES.has(name) && PLAIN.test(value) && !/url\s*\(/i.test(value)) to.setAttribute(name, value);
   }
+  // A name to point at, as text.
+  if (from.localName === "title") to.textContent = from.textContent;
   for (const child of Array.from(from.children)) {
     const part = copied(child, own);
     if (part) to.append(part);
@@ -66,8 +68,8 @@ function Drawing({ figure }: { figure: Figure }) {
   }, [figure.svg, figure.title]);
   return (
     <figure>
-      <div class="drawing" ref={place} />
-      <figcaption>{figure.title}</figcaption>
+      <div class="drawing" ref={place} tabIndex={0} role="group" aria-label={`${figure.title}, figure`} />
+      <figcaption>{figure.caption || figure.title}</figcaption>
     </figure>
   );
 }
