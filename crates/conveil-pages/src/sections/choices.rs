@@ -8,9 +8,6 @@ use crate::figures;
 use crate::html::Fragment;
 use crate::numbers::{maybe, short};
 
-/// A number of a row of a frontier, where it has one.
-type Cell = fn(&conveil::curator::FrontierRow) -> Option<f64>;
-
 /// The law of the answer for neighbouring data.
 pub fn neighbours(plan: &Plan<'_>, report: &Report) -> String {
     let guarantee = plan.guarantee();
