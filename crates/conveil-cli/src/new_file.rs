@@ -36,7 +36,7 @@ pub(crate) fn not_written(file: &Path, why: &std::io::Error) -> Failure {
 
 fn exists(file: &Path, what: &str) -> Failure {
     Failure::input(format!(
-        "{} exists already\n  help: name a new file for the {what}",
+        "{} exists already\n  help: name a new file for the {what}, or remove that one",
         file.display()
     ))
 }

@@ -4,10 +4,14 @@ mod running;
 
 use running::{directory, ended, examples, text, write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An example with another [feasibility], its files beside it.
 fn placed(name: &str, files: &[&str], feasibility: &str) -> PathBuf {
-    let place = directory(&format!("strategy-{name}-{}", feasibility.len()));
+    // Tests run beside each other: each has a place of its own.
+    static PLACES: AtomicUsize = AtomicUsize::new(0);
+    let number = PLACES.fetch_add(1, Ordering::Relaxed);
+    let place = directory(&format!("strategy-{name}-{number}"));
     for file in files {
         write(&place.join(file), text(&examples().join(file)));
     }

@@ -52,8 +52,8 @@ pub(crate) fn written(value: f64, places: usize) -> String {
 pub fn digits(value: f64) -> String {
     match value {
         0.0 => "0".into(),
-        value if (1e-4..1e7).contains(&value) => {
-            let places = (3 - value.log10().floor() as i32).clamp(0, 8) as usize;
+        value if (1e-4..1e7).contains(&value.abs()) => {
+            let places = (3 - value.abs().log10().floor() as i32).clamp(0, 8) as usize;
             format!("{value:.places$}")
         }
         value => format!("{value:.3e}"),

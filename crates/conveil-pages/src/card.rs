@@ -32,7 +32,7 @@ pub fn card(name: &str, json: &str) -> Result<String, Failure> {
         .iter()
         .map(Card::read)
         .collect::<Result<_, _>>()
-        .map_err(refused)?;
+        .map_err(|why| refused(&why))?;
     let (title, body) = match cards.as_slice() {
         [] => return Err(refused("it has no cards")),
         [card] => {
@@ -104,6 +104,47 @@ fn half(bar: Bar) -> String {
     }
 }
 
+/// The formats of cards that there have been.
+const FORMATS: [&str; 2] = ["conveil-card/1", "conveil-card/2"];
+
+/// What a card may hold.
+const KEYS: [&str; 34] = [
+    "adjacency",
+    "answer",
+    "assumes",
+    "basis",
+    "basis_statement",
+    "before_projection",
+    "bound",
+    "chosen_because",
+    "conveil",
+    "decisions",
+    "delta",
+    "differentially_private",
+    "epsilon",
+    "feasibility",
+    "format",
+    "label",
+    "lattice_step",
+    "ledger",
+    "mechanism",
+    "norm",
+    "notion",
+    "objective",
+    "odds",
+    "privacy",
+    "protects",
+    "reading",
+    "scale",
+    "sensitivity",
+    "settings",
+    "shape",
+    "stamps",
+    "strategy",
+    "uncertainty",
+    "universe",
+];
+
 /// A card that has an answer.
 struct Card<'v> {
     json: &'v Value,
@@ -111,12 +152,23 @@ struct Card<'v> {
 }
 
 impl<'v> Card<'v> {
-    fn read(json: &'v Value) -> Result<Self, &'static str> {
+    fn read(json: &'v Value) -> Result<Self, String> {
         if json.get("private").and_then(Value::as_bool) == Some(true) {
-            return Err("this document is private, and is not a card");
+            return Err("this document is private, and is not a card".into());
         }
-        if !text(json, "format").is_some_and(|format| format.starts_with("conveil-card/")) {
-            return Err("this is not a card");
+        match text(json, "format") {
+            Some(format) if FORMATS.contains(&format) => {}
+            Some(format) if format.starts_with("conveil-card/") => {
+                return Err("this card is of a later version than this program".into());
+            }
+            _ => return Err("this is not a card".into()),
+        }
+        // The page shows the whole text: nothing may stand in it that no release has put there.
+        let keys = json.as_object().into_iter().flatten().map(|(key, _)| key);
+        if let Some(key) = keys.into_iter().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(format!(
+                "a card has no `{key}`: take it out, or publish the card as it was released"
+            ));
         }
         let answer = named(json, "answer").filter(|answer| !answer.is_empty());
         let answer = answer.ok_or("this card has no answer")?;
@@ -229,10 +281,13 @@ impl<'v> Card<'v> {
         }
         if let Some(amount) = self.at("/uncertainty/bias/amount") {
             let most = self.at("/uncertainty/bias/at_most") == Some(&Value::Bool(true));
-            let most = if most { "at most " } else { "" };
+            let (most, unless) = match most {
+                true => ("at most ", ", unless data are clipped or corrected"),
+                false => ("", ""),
+            };
+            let amount = amount.as_f64().map_or_else(|| plain(amount), short);
             fragment = fragment.say(&format!(
-                "Bias: on average the number is {most}{} worse than the optimum.",
-                plain(amount)
+                "Bias: on average the number is {most}{amount} worse than the optimum{unless}."
             ));
         }
         fragment.html()

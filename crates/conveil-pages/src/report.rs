@@ -5,6 +5,10 @@ use conveil_workbench::{
     Account, Answer, Comparing, Failure, Kind, Observer, Probe, Releasing, Sweep, Workbench,
 };
 
+use conveil::solve::Cancel;
+use conveil_workbench::Stage;
+use std::sync::{Mutex, PoisonError};
+
 use crate::html::{Fragment, document, section};
 use crate::sections;
 
@@ -28,12 +32,16 @@ pub fn report(
     let head = Fragment::new()
         .stamp(about.is_private(), &about.stamp().to_string())
         .title(&title);
+    let hearing = Hearing {
+        observer,
+        heard: Mutex::default(),
+    };
     let body = Report {
         bench: &bench,
         row,
-        observer,
+        observer: &hearing,
     }
-    .sections()?;
+    .sections(&hearing)?;
     Ok(document(&title, &(head.html() + &body)))
 }
 
@@ -43,6 +51,52 @@ fn file_name(path: &str) -> &str {
     if name.is_empty() { path } else { name }
 }
 
+/// Passes on what is said, each warning once, and keeps the warnings for the page.
+struct Hearing<'o> {
+    observer: &'o dyn Observer,
+    heard: Mutex<Vec<String>>,
+}
+
+impl Hearing<'_> {
+    fn heard(&self) -> Vec<String> {
+        (self.heard.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
+}
+
+impl Observer for Hearing<'_> {
+    fn note(&self, text: &str) {
+        self.observer.note(text);
+    }
+
+    fn hears_notes(&self) -> bool {
+        self.observer.hears_notes()
+    }
+
+    fn warning(&self, text: &str) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if !heard.iter().any(|known| known == text) {
+            heard.push(text.into());
+            self.observer.warning(text);
+        }
+    }
+
+    fn begin(&self, stage: Stage) {
+        self.observer.begin(stage);
+    }
+
+    fn progress(&self, done: usize, total: usize) {
+        self.observer.progress(done, total);
+    }
+
+    fn end(&self, stage: Stage) {
+        self.observer.end(stage);
+    }
+
+    fn cancel(&self) -> Cancel {
+        self.observer.cancel()
+    }
+}
+
 struct Report<'r> {
     bench: &'r Workbench,
     row: Option<usize>,
@@ -50,7 +104,7 @@ struct Report<'r> {
 }
 
 impl Report<'_> {
-    fn sections(&self) -> Result<String, Failure> {
+    fn sections(&self, hearing: &Hearing<'_>) -> Result<String, Failure> {
         let (bench, row, observer) = (self.bench, self.row, self.observer);
         let check = uninterrupted(bench.check(observer))?;
         let solved = uninterrupted(bench.solve(row, observer))?;
@@ -58,6 +112,10 @@ impl Report<'_> {
         if let Ok(check) = &check {
             let glance = sections::glance(check, solved.as_ref().ok());
             page += &section("At a glance", "glance", &glance);
+        }
+        let warnings = hearing.heard();
+        if !warnings.is_empty() {
+            page += &section("Warnings", "warnings", &sections::warnings(&warnings));
         }
         page += &section(
             "The question",
@@ -114,6 +172,12 @@ impl Report<'_> {
     fn frontiers(&self) -> Result<String, Failure> {
         let mut parts = Fragment::new();
         for over in [Axis::Epsilon, Axis::Alpha, Axis::Eta] {
+            if self.bench.chosen(over).is_err() {
+                let why = format!("the spec has no {} to move", over.symbol());
+                let none = Fragment::new().why_not(&why).html();
+                parts = parts.part(&format!("Over {}", over.symbol())).then(&none);
+                continue;
+            }
             let sweep = Sweep {
                 row: self.row,
                 over,

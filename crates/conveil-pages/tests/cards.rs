@@ -116,3 +116,42 @@ fn a_private_document_is_no_card() {
     let page = card("<script>", &hostile).unwrap();
     assert!(!page.contains("<script"));
 }
+
+/// The page shows the whole text, so that nothing may stand in it that no release has put there.
+#[test]
+fn what_no_release_puts_on_a_card_is_refused() {
+    let json = drawn("scalar-lp");
+    let smuggled = json.replacen('{', "{\"mean_decision\": [[\"x\", 424242.5]],", 1);
+    let refused = card("card.json", &smuggled).unwrap_err().to_string();
+    assert!(
+        refused.contains("a card has no `mean_decision`"),
+        "{refused}"
+    );
+    let later = json.replace("conveil-card/2", "conveil-card/9");
+    let refused = card("card.json", &later).unwrap_err().to_string();
+    assert!(refused.contains("of a later version"), "{refused}");
+    assert!(
+        card(
+            "card.json",
+            &json.replace("conveil-card/2", "conveil-card/1")
+        )
+        .is_ok()
+    );
+}
+
+/// A bias that is a bound has its condition on the page, as on the card.
+#[test]
+fn a_bias_that_is_a_bound_keeps_its_condition() {
+    let mut value: Value = serde_json::from_str(&drawn("scalar-lp")).unwrap();
+    value["uncertainty"]["bias"] =
+        serde_json::json!({"amount": 460.97790824742503, "at_most": true});
+    let bound = shown(&card("card.json", &value.to_string()).unwrap());
+    let said = "at most 460.978 worse than the optimum, unless data are clipped or corrected";
+    assert!(bound.contains(said), "{bound}");
+    value["uncertainty"]["bias"]["at_most"] = false.into();
+    let exact = shown(&card("card.json", &value.to_string()).unwrap());
+    assert!(
+        exact.contains("the number is 460.978 worse than the optimum."),
+        "{exact}"
+    );
+}

@@ -41,14 +41,17 @@ impl Promise {
         let guarantee: &Guarantee = plan.guarantee();
         let restated = Restating::of(bench);
         let restated = restated.as_ref().and_then(Restating::restated);
+        // The spec's own, or the model's: MW of a grid.
         let unit = bench.spec().private.unit.as_ref();
+        let unit = unit.map(|unit| unit.value.as_str());
+        let unit = unit.or(plan.ask().stated_unit());
         Promise {
             names: match restated {
                 None => plan.labels().to_vec(),
                 Some(restated) => vec![restated.name().into()],
             },
             bar: guarantee.error_bar_in_short(),
-            claim: guarantee.claim_in_short(unit.map(|unit| unit.value.as_str())),
+            claim: guarantee.claim_in_short(unit),
             not_protected: guarantee.not_protected(),
             bias: guarantee.uncertainty().bias.map(|bias| {
                 let (at_most, unless) = match bias.at_most {
@@ -260,7 +263,9 @@ impl Answers for Explanation {
     fn next(&self) -> String {
         // Of the settings that a spec states, the first whose edge was met.
         let edge = self.thresholds.iter().find_map(|threshold| {
-            let is_stated = threshold.what != "sensitivity" && !threshold.everything_tried;
+            let is_stated = threshold.what != "sensitivity"
+                && !threshold.everything_tried
+                && !threshold.is_the_solvers;
             let edge = digits(threshold.edge.filter(|_| is_stated)?);
             let far = match threshold.feasible_above {
                 true => "or more",
@@ -335,8 +340,13 @@ impl<D> Answered<D> {
 }
 
 impl<D: Answers> Answered<D> {
-    /// The stamp of the document and the answer, without what follows.
+    /// The stamp of the document and the answer, without what follows. What is not protected is never cut.
     pub fn opening(&self) -> String {
+        let below = self.below.iter().map(|line| format!("{line}\n"));
+        self.head() + &below.collect::<String>()
+    }
+
+    fn head(&self) -> String {
         let text = self.document.to_string();
         let stamp = text.lines().next().unwrap_or_default();
         let mut lines = stamped(stamp);
@@ -356,7 +366,7 @@ impl<D: Answers> fmt::Display for Answered<D> {
         let text = self.document.to_string();
         // The stamp stays on top.
         let (_, rest) = text.split_once('\n').unwrap_or((&text, ""));
-        writeln!(f, "{}", self.opening())?;
+        writeln!(f, "{}", self.head())?;
         for line in &self.below {
             writeln!(f, "{line}")?;
         }

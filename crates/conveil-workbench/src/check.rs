@@ -205,7 +205,10 @@ impl Check {
             private_word: facts.map(|facts| facts.private),
             promise: Promise::of(bench, plan),
             norm: guarantee.privacy().norm().symbol(),
-            unit: (spec.private.unit.as_ref()).map(|unit| unit.value.clone()),
+            unit: (spec.private.unit.as_ref())
+                .map(|unit| unit.value.as_str())
+                .or(plan.ask().stated_unit())
+                .map(String::from),
             is_detailed: false,
             is_short: false,
             columns: program.columns(),
@@ -249,6 +252,11 @@ impl Check {
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
         }
+    }
+
+    /// The unit of the private numbers, where the spec or the model states one.
+    pub fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
     }
 
     /// The same with nothing shortened in its text: every block, every private number, every place that it enters and

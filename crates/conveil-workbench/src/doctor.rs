@@ -231,10 +231,26 @@ fn examine_spec(path: &Path, observer: &dyn Observer, findings: &mut Vec<Finding
         None => vec![Finding::new("ledger", State::Warning, "the spec names none: a release is refused").help(
             format!("`conveil ledger init ledger.db --dataset NAME --epsilon E --spec {}` makes one; name it in [ledger]", path.display()),
         )],
-        Some(section) => examine_ledger(
-            &folder.join(section.file.value.as_str()),
-            Some(&section.dataset.value.to_string()),
-        ),
+        Some(section) => {
+            let file = folder.join(section.file.value.as_str());
+            let dataset = section.dataset.value.to_string();
+            match file.exists() {
+                true => examine_ledger(&file, Some(&dataset)),
+                // What is not made yet is not broken.
+                false => vec![
+                    Finding::new(
+                        "ledger",
+                        State::Warning,
+                        format!("{} is not made yet: a release is refused", file.display()),
+                    )
+                    .help(format!(
+                        "`conveil ledger init {} --dataset {dataset} --epsilon E --spec {}` makes it, with a budget of E",
+                        file.display(),
+                        path.display()
+                    )),
+                ],
+            }
+        }
     });
 }
 

@@ -22,7 +22,7 @@ const NAMED: usize = 400;
 
 /// The drawing without its legend, and what is left free around it.
 const WIDTH: f64 = 760.0;
-const MARGIN: f64 = 26.0;
+const MARGIN: f64 = 40.0;
 
 /// The legend.
 const LEGEND: f64 = 66.0;

@@ -119,9 +119,18 @@ pub fn budget(report: &Report) -> String {
         ("η, as asked", percent(budget.eta())),
         (
             "Certified",
-            format!("at most {}", percent(report.certified)),
+            match budget.is_for_each_row() {
+                true => format!(
+                    "at most {} for each row by itself",
+                    percent(report.certified)
+                ),
+                false => format!("at most {}", percent(report.certified)),
+            },
         ),
-        ("Measured", measured),
+        (
+            "Measured",
+            format!("{measured}{}", report.empirical.beside(report.certified)),
+        ),
     ]);
     if let Some(found) = &report.infeasible_at_the_data {
         fragment = fragment.say(&format!("Infeasible for the data as they are: {found}."));

@@ -16,6 +16,16 @@ pub use trust::{audit, ledger, no_ledger};
 use crate::html::Fragment;
 use conveil_workbench::Failure;
 
+/// What the curator must know, a paragraph each.
+pub fn warnings(warnings: &[String]) -> String {
+    let paragraphs = warnings.iter();
+    paragraphs
+        .fold(Fragment::new(), |page, warning| {
+            page.say(&format!("Warning: {warning}"))
+        })
+        .html()
+}
+
 /// Why a section is empty.
 pub fn failed(failure: &Failure) -> String {
     Fragment::new().why_not(&failure.to_string()).html()

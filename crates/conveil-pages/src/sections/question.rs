@@ -28,20 +28,27 @@ pub fn glance(check: &Check, report: Option<&Report>) -> String {
             let loss = format!("{}{share}", short(report.loss));
             tiles.push(("cost of privacy", loss));
         }
-        if report.budget.is_promised() {
+        // A promise that no row is behind says nothing.
+        if report.budget.is_promised() && report.certified > 0.0 {
+            let each = if report.budget.is_for_each_row() {
+                " in each row"
+            } else {
+                ""
+            };
             tiles.push((
                 "infeasible",
                 format!(
-                    "at most {}, measured {}",
+                    "at most {}{each}, measured {}{}",
                     percent(report.certified),
-                    percent(report.empirical.probability())
+                    percent(report.empirical.probability()),
+                    report.empirical.beside(report.certified)
                 ),
             ));
         }
     }
     let mut fragment = Fragment::new().tiles(&tiles);
     if let Some(outlook) = &check.outlook {
-        fragment = fragment.remark(&outlook.to_string());
+        fragment = fragment.remark(&format!("Outlook, on public data: {outlook}"));
     }
     fragment.html()
 }
@@ -66,7 +73,13 @@ pub fn question(check: &Check) -> String {
             ),
         ),
         ("Private numbers", names(&private, NAMED)),
-        ("Neighbouring data", check.adjacency.clone()),
+        (
+            "Neighbouring data",
+            match check.unit() {
+                Some(unit) => format!("{} (in {unit})", check.adjacency),
+                None => check.adjacency.clone(),
+            },
+        ),
     ];
     if let Some(protects) = &check.protects {
         facts.push(("Protected", protects.clone()));

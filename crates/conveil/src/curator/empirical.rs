@@ -33,7 +33,7 @@ pub enum Empirical {
 
 impl Empirical {
     /// What the largest of many counts has to do with the promise for each row; nothing where it is not above it.
-    pub(super) fn beside(&self, certified: f64) -> &'static str {
+    pub fn beside(&self, certified: f64) -> &'static str {
         match self {
             Empirical::Drawn {
                 worst_of: Some(_),

@@ -29,6 +29,9 @@ pub struct Threshold {
     pub feasible_above: bool,
     /// What to know about it.
     pub note: Option<String>,
+    /// Whether the edge is where the solver gives up, and none of the data.
+    #[serde(skip)]
+    pub is_the_solvers: bool,
 }
 
 /// The answer to "why, and what then?". Private.
@@ -392,6 +395,7 @@ impl Edge {
             everything_tried: self.everything_tried,
             feasible_above,
             note: given_up.or_else(|| note.clone()),
+            is_the_solvers: !self.is_proven,
         }
     }
 }

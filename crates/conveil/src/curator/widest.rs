@@ -73,5 +73,6 @@ pub(super) fn universe(
                     "; in paper mode, around the data, with noise that covers the deterministic map alone",
             }
         )),
+        is_the_solvers: false,
     }))
 }
