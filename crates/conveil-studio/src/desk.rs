@@ -13,6 +13,7 @@ use conveil_workbench::starter::{self, Draft};
 use conveil_workbench::{Failure, Workbench};
 use serde::Serialize;
 use tokio::sync::watch;
+use toml_edit::{DocumentMut, Item, TableLike};
 
 use crate::jobs::Jobs;
 use crate::release::{Issued, Tickets};
@@ -50,12 +51,77 @@ struct Held {
     /// Counts what changes the numbers: another spec, other settings, other data.
     asked: u64,
     open: Option<Opened>,
-    /// By spec: what was moved after its private data were looked at. It stays so until the studio ends.
-    looked: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// By spec: its settings when its private data were looked at, and what was moved since. It stays so until the studio ends.
+    looked: BTreeMap<PathBuf, Looked>,
     /// Private files that were looked at, through whichever spec.
     seen: BTreeSet<PathBuf>,
+    /// Settings of specs whose private data nobody has looked at, as their files had them last.
+    known: BTreeMap<PathBuf, Values>,
+    /// By spec: what was released from it.
+    cards: BTreeMap<PathBuf, Vec<Issued>>,
     /// Raised when what is computed is no longer of use.
     working: Cancel,
+}
+
+/// Settings by name.
+type Values = BTreeMap<&'static str, Value>;
+
+/// What a look at private data leaves behind.
+#[derive(Clone)]
+struct Looked {
+    /// The settings then; none where the spec was not known then.
+    at: Values,
+    /// What has differed from them since.
+    moved: BTreeSet<&'static str>,
+}
+
+impl Looked {
+    fn at(at: Values) -> Self {
+        Looked {
+            at,
+            moved: BTreeSet::new(),
+        }
+    }
+
+    /// Marks what differs now.
+    fn mark(&mut self, now: &Values) {
+        self.moved.extend(differing(&self.at, now));
+    }
+}
+
+fn values(bench: &Workbench) -> Values {
+    let settings = bench.movable().into_iter();
+    settings
+        .map(|setting| (setting.name, setting.value))
+        .collect()
+}
+
+/// The names of what is in one only, or is another value there.
+fn differing(one: &Values, other: &Values) -> Vec<&'static str> {
+    let names: BTreeSet<_> = one.keys().chain(other.keys()).copied().collect();
+    let differs = |name: &&'static str| one.get(name) != other.get(name);
+    names.into_iter().filter(differs).collect()
+}
+
+/// Every setting that there is, whether or not a spec states it.
+const SETTINGS: [&str; 7] = [
+    "epsilon",
+    "delta",
+    "alpha",
+    "eta",
+    "method",
+    "certificate",
+    "strategy",
+];
+
+impl Held {
+    /// Somebody has seen something of the private data of this spec. The first look is the one that counts.
+    fn look(&mut self, path: &Path, bench: &Workbench) {
+        let now = values(bench);
+        let looked = self.looked.entry(path.into());
+        looked.or_insert_with(|| Looked::at(now));
+        self.seen.extend(bench.private_files());
+    }
 }
 
 /// A spec on the desk.
@@ -74,7 +140,6 @@ pub(crate) struct Opened {
     pub(crate) bench: Workbench,
     /// Of the data that are looked at; none where there are no public ones and nobody asked for the private ones.
     pub(crate) at: Option<Workbench>,
-    pub(crate) cards: Vec<Issued>,
 }
 
 impl Opened {
@@ -107,7 +172,10 @@ pub(crate) struct State {
 #[derive(Serialize)]
 struct Shown {
     path: String,
+    /// Without private numbers until somebody has looked at them.
     text: String,
+    /// Whether the text has private numbers.
+    text_private: bool,
     about: &'static str,
     choices: Vec<Choice>,
     looked: bool,
@@ -256,9 +324,19 @@ impl Desk {
         self.jobs.stop();
         let files = bench.private_files();
         let mut held = self.held();
-        // Whoever looked at a file through another spec has looked at it.
-        if files.iter().any(|file| held.seen.contains(file)) {
-            held.looked.entry(path.clone()).or_default();
+        let now = values(&bench);
+        let is_seen = files.iter().any(|file| held.seen.contains(file));
+        // Whoever looked at a file through another spec has looked at it. A spec that was not known then may have been written since.
+        if is_seen && !held.looked.contains_key(&path) {
+            let at = held.known.get(&path).cloned().unwrap_or_default();
+            held.looked.insert(path.clone(), Looked::at(at));
+        }
+        // The file may have been changed.
+        match held.looked.get_mut(&path) {
+            Some(looked) => looked.mark(&now),
+            None => {
+                held.known.insert(path.clone(), now);
+            }
         }
         held.open = Some(Opened {
             path,
@@ -270,7 +348,6 @@ impl Desk {
             about,
             bench,
             at,
-            cards: Vec::new(),
         });
         self.changed(&mut held);
         Ok(())
@@ -306,9 +383,9 @@ impl Desk {
         let texts = (opened.original.as_str(), opened.text.as_str());
         let place = (opened.path.as_path(), self.folder.as_path());
         let (text, bench) = settings::moved(place, texts, (name, to), &cancel)?;
-        let moved = opened.base.iter().find(|setting| setting.name == name);
-        let moved: Vec<&'static str> = moved.map(|setting| setting.name).into_iter().collect();
-        self.replace(&opened, text, bench, &moved)
+        // By its own name: the file may not state it.
+        let moved = SETTINGS.into_iter().find(|known| *known == name);
+        self.replace(&opened, text, bench, moved)
     }
 
     /// The settings of the file again.
@@ -316,13 +393,7 @@ impl Desk {
         let _turn = self.turn();
         let (opened, cancel) = self.opened()?;
         let bench = Workbench::open_text(&opened.path, &opened.original, &self.folder, &cancel)?;
-        let now = opened.bench.movable();
-        let moved = opened.base.iter().filter(|base| {
-            let now = now.iter().find(|setting| setting.name == base.name);
-            now.is_none_or(|now| now.value != base.value)
-        });
-        let moved: Vec<&'static str> = moved.map(|setting| setting.name).collect();
-        self.replace(&opened, opened.original.clone(), bench, &moved)
+        self.replace(&opened, opened.original.clone(), bench, None)
     }
 
     /// Another text of the spec that is open. What moves after a look stays marked.
@@ -331,13 +402,16 @@ impl Desk {
         before: &Opened,
         text: String,
         bench: Workbench,
-        moved: &[&'static str],
+        moved: Option<&'static str>,
     ) -> Result<(), Failure> {
         // Never private data in place of public ones.
         let at = bench.at(before.about).ok();
+        let now = values(&bench);
         let mut held = self.held();
-        if let Some(after) = held.looked.get_mut(&before.path) {
-            after.extend(moved);
+        if let Some(looked) = held.looked.get_mut(&before.path) {
+            looked.moved.extend(moved);
+            looked.moved.extend(differing(&values(&before.bench), &now));
+            looked.mark(&now);
         }
         if let Some(open) = &mut held.open {
             open.text = text;
@@ -357,8 +431,7 @@ impl Desk {
         let at = opened.bench.at(about)?;
         let mut held = self.held();
         if about == About::Private {
-            held.looked.entry(opened.path.clone()).or_default();
-            held.seen.extend(opened.bench.private_files());
+            held.look(&opened.path, &opened.bench);
         }
         if let Some(open) = &mut held.open {
             open.about = about;
@@ -379,13 +452,24 @@ impl Desk {
             ));
         }
         let path = opened.path.with_file_name(name);
-        write_new(&path, opened.text.as_bytes())
+        let moved = moved_after(&self.held(), &opened);
+        let mut text = opened.text.clone();
+        if !moved.is_empty() {
+            let moved = moved.join(", ");
+            text.insert_str(0, &format!("# Settings moved after the private data were looked at: {moved}. A release from this file is not covered by the guarantee.\n"));
+        }
+        write_new(&path, text.as_bytes())
             .map_err(|why| Failure::input(format!("cannot write {name}: {why}")))?;
         self.forget_specs();
         let mut held = self.held();
         // Whoever looked through one spec has looked through its copy.
-        if let Some(after) = held.looked.get(&opened.path).cloned() {
-            held.looked.insert(path, after);
+        match held.looked.get(&opened.path).cloned() {
+            Some(looked) => {
+                held.looked.insert(path, looked);
+            }
+            None => {
+                held.known.insert(path, values(&opened.bench));
+            }
         }
         drop(held);
         self.tell();
@@ -446,11 +530,21 @@ impl Desk {
         printable(&message.replace(&folder, ""), usize::MAX)
     }
 
-    /// A card that was released.
-    pub(crate) fn issue(&self, path: &Path, cards: &[Issued]) {
+    /// What came of a release. One that was charged and failed tells something about the private data: it is a look at them.
+    pub(crate) fn released_from(
+        &self,
+        (path, bench): (&Path, &Workbench),
+        cards: &[Issued],
+        is_look: bool,
+    ) {
         let mut held = self.held();
-        if let Some(open) = held.open.as_mut().filter(|open| open.path == path) {
-            open.cards.extend_from_slice(cards);
+        let kept = held.cards.entry(path.into()).or_default();
+        kept.extend_from_slice(cards);
+        if is_look {
+            // What was moved while it was released was moved before anybody saw its end.
+            let open = held.open.as_ref().filter(|open| open.path == path);
+            let now = open.map_or_else(|| bench.clone(), |open| open.bench.clone());
+            held.look(path, &now);
         }
         drop(held);
         self.tell();
@@ -472,8 +566,8 @@ impl Desk {
 }
 
 fn moved_after(held: &Held, open: &Opened) -> Vec<String> {
-    let moved = held.looked.get(&open.path);
-    let names = moved.into_iter().flatten();
+    let looked = held.looked.get(&open.path);
+    let names = looked.into_iter().flat_map(|looked| &looked.moved);
     names.map(|name| name.to_string()).collect()
 }
 
@@ -488,17 +582,68 @@ fn shown(held: &Held, open: &Opened) -> Shown {
             setting: Setting { ends, ..setting },
         }
     });
+    let looked = held.looked.contains_key(&open.path);
+    let public = public_text(&open.text);
     Shown {
         path: open.shown.clone(),
-        text: open.text.clone(),
+        text_private: looked && public != open.text,
+        text: match looked {
+            true => open.text.clone(),
+            false => public,
+        },
         about: word(open.about),
         choices: open.choices.clone(),
-        looked: held.looked.contains_key(&open.path),
+        looked,
         settings: settings.collect(),
         moved_after,
         ledger: open.bench.spec().ledger.is_some(),
-        cards: open.cards.clone(),
+        cards: held.cards.get(&open.path).cloned().unwrap_or_default(),
     }
+}
+
+/// The spec with a word in place of its private numbers: values of parameters, and offsets.
+fn public_text(text: &str) -> String {
+    const HIDDEN: &str = "(private)";
+    fn hide(table: &mut dyn TableLike, key: &str) {
+        if let Some(item) = table.get_mut(key).and_then(Item::as_value_mut) {
+            let decor = item.decor().clone();
+            *item = HIDDEN.into();
+            *item.decor_mut() = decor;
+        }
+    }
+    let Ok(mut document) = text.parse::<DocumentMut>() else {
+        return HIDDEN.into();
+    };
+    let Some(private) = document.get_mut("private") else {
+        return text.into();
+    };
+    let Some(private) = private.as_table_like_mut() else {
+        return HIDDEN.into();
+    };
+    for key in ["value", "values", "offsets"] {
+        // A text names a file.
+        if !private.get(key).is_some_and(Item::is_str) {
+            hide(private, key);
+        }
+    }
+    let keys = ["value", "values"];
+    match private.get_mut("parameter") {
+        Some(Item::ArrayOfTables(tables)) => {
+            for table in tables.iter_mut() {
+                keys.iter().for_each(|key| hide(table, key));
+            }
+        }
+        Some(Item::Value(toml_edit::Value::Array(array))) => {
+            for table in array
+                .iter_mut()
+                .filter_map(|item| item.as_inline_table_mut())
+            {
+                keys.iter().for_each(|key| hide(table, key));
+            }
+        }
+        _ => {}
+    }
+    document.to_string()
 }
 
 /// Specs below a folder: files that end with `.toml` and have a `version` and a `[problem]`. Links are not followed.

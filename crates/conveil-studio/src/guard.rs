@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -92,6 +92,8 @@ pub(crate) async fn watch(
         refused("this is not the host that the page is served on")
     } else if !guard.is_our_origin(request.method(), headers) {
         refused("this comes from another page")
+    } else if is_of_another_page(&request) {
+        refused("this comes from another page")
     } else if guard.is_first(&request) {
         welcome(&guard)
     } else if !guard.has_cookie(headers) {
@@ -108,10 +110,21 @@ pub(crate) async fn watch(
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// A browser says where a request comes from: another site, or another port of this machine, has nothing to ask.
+fn is_of_another_page(request: &Request) -> bool {
+    let site = request.headers().get("sec-fetch-site");
+    let is_foreign = site.is_some_and(|site| site == "cross-site" || site == "same-site");
+    request.uri().path().starts_with("/api/") && is_foreign
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

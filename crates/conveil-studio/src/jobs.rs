@@ -112,7 +112,7 @@ impl Job {
         ended.is_none()
     }
 
-    fn work(&self, bench: &Workbench, work: &Work) {
+    fn work(&self, bench: &Workbench, work: &Work, desk: &Desk) {
         let found = match work {
             Work::Compare => bench.compare(&Comparing::default(), self).map(|found| {
                 let html = sections::comparison(&found);
@@ -149,7 +149,7 @@ impl Job {
         let ended = match found {
             Ok((text, figures)) => Ended {
                 state: "done",
-                text,
+                text: desk.without_folder(&text),
                 figures,
             },
             Err(failure) => Ended {
@@ -158,7 +158,7 @@ impl Job {
                     _ if self.cancel.is_raised() => "cancelled",
                     _ => "failed",
                 },
-                text: text(&failure),
+                text: desk.without_folder(&text(&failure)),
                 figures: Vec::new(),
             },
         };
@@ -268,7 +268,7 @@ impl Desk {
         let (working, desk) = (job.clone(), self.clone());
         let thread = std::thread::Builder::new().name("job".into());
         let started = thread.spawn(move || {
-            working.work(&bench, &work);
+            working.work(&bench, &work, &desk);
             desk.tell();
         });
         match started {

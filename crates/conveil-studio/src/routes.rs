@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
@@ -11,6 +11,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use conveil_workbench::Failure;
 use conveil_workbench::settings::Value;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::Desk;
@@ -62,6 +63,20 @@ struct Problem {
     message: String,
 }
 
+/// What a request sends; one that cannot be read is refused in words that the page can show.
+struct Sent<T>(T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        match Json::from_request(request, state).await {
+            Ok(Json(sent)) => Ok(Sent(sent)),
+            Err(refused) => Err(problem(refused.status(), refused.body_text())),
+        }
+    }
+}
+
 /// Work on another thread: it may take long.
 async fn answered<T: Serialize + Send + 'static>(
     desk: Arc<Desk>,
@@ -102,7 +117,7 @@ struct Opening {
     path: String,
 }
 
-async fn open(State(desk): Shared, Json(asked): Json<Opening>) -> Response {
+async fn open(State(desk): Shared, Sent(asked): Sent<Opening>) -> Response {
     changed(desk, move |desk| desk.open(&asked.path)).await
 }
 
@@ -112,7 +127,7 @@ struct Creating {
     name: String,
 }
 
-async fn create(State(desk): Shared, Json(asked): Json<Creating>) -> Response {
+async fn create(State(desk): Shared, Sent(asked): Sent<Creating>) -> Response {
     changed(desk, move |desk| desk.create(&asked.model, &asked.name)).await
 }
 
@@ -122,7 +137,7 @@ struct Moving {
     value: Value,
 }
 
-async fn set(State(desk): Shared, Json(asked): Json<Moving>) -> Response {
+async fn set(State(desk): Shared, Sent(asked): Sent<Moving>) -> Response {
     changed(desk, move |desk| desk.set(&asked.name, &asked.value)).await
 }
 
@@ -131,7 +146,7 @@ struct Looking {
     about: String,
 }
 
-async fn look(State(desk): Shared, Json(asked): Json<Looking>) -> Response {
+async fn look(State(desk): Shared, Sent(asked): Sent<Looking>) -> Response {
     changed(desk, move |desk| desk.look(&asked.about)).await
 }
 
@@ -144,7 +159,7 @@ struct Saving {
     name: String,
 }
 
-async fn save(State(desk): Shared, Json(asked): Json<Saving>) -> Response {
+async fn save(State(desk): Shared, Sent(asked): Sent<Saving>) -> Response {
     changed(desk, move |desk| desk.save(&asked.name)).await
 }
 
@@ -162,7 +177,7 @@ struct Starting {
     over: Option<String>,
 }
 
-async fn start(State(desk): Shared, Json(asked): Json<Starting>) -> Response {
+async fn start(State(desk): Shared, Sent(asked): Sent<Starting>) -> Response {
     answered(desk, move |desk| {
         desk.start(&asked.kind, asked.over.as_deref())
     })
@@ -184,10 +199,15 @@ async fn prepare(State(desk): Shared) -> Response {
 #[derive(Deserialize)]
 struct HandingIn {
     ticket: String,
+    #[serde(default)]
+    decision: bool,
 }
 
-async fn release(State(desk): Shared, Json(asked): Json<HandingIn>) -> Response {
-    answered(desk, move |desk| desk.release(&asked.ticket)).await
+async fn release(State(desk): Shared, Sent(asked): Sent<HandingIn>) -> Response {
+    answered(desk, move |desk| {
+        desk.release(&asked.ticket, asked.decision)
+    })
+    .await
 }
 
 async fn ledger(State(desk): Shared) -> Response {

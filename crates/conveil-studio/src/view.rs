@@ -116,7 +116,21 @@ fn head(answer: &str) -> Vec<String> {
         }
     }
     lines.retain(|line| HEAD.iter().any(|word| line.starts_with(word)));
+    lines.extend(unprotected(answer));
     lines
+}
+
+/// What is not protected, where the head had no room for it: it stands below then.
+fn unprotected(answer: &str) -> Option<String> {
+    let mut below = answer
+        .lines()
+        .skip_while(|line| !line.starts_with("public: "));
+    let mut said = below.next()?.trim_end().to_string();
+    for more in below.take_while(|line| line.starts_with(' ')) {
+        said.push(' ');
+        said.push_str(more.trim());
+    }
+    Some(said)
 }
 
 impl Desk {
@@ -135,6 +149,8 @@ impl Desk {
             if let Some(trouble) = &mut view.error {
                 trouble.message = self.without_folder(&trouble.message);
             }
+            let texts = view.answer.iter_mut().chain(&mut view.solve);
+            texts.for_each(|text| *text = self.without_folder(text));
             if now.cancel.is_raised() {
                 continue;
             }
@@ -161,7 +177,7 @@ impl Desk {
         let check = now.opened.bench.check(&now.cancel)?;
         Ok(Checked {
             asked: now.asked,
-            text: text(&check.with_details()),
+            text: self.without_folder(&text(&check.with_details())),
         })
     }
 }

@@ -104,6 +104,9 @@ impl fmt::Display for Comparison {
 /// Factors of the default values of a frontier: powers of two, so that they are round where the spec's is.
 const FACTORS: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
+/// Longer specs are not read.
+const SPEC_BYTES: u64 = 16 << 20;
+
 /// η must stay below one half.
 const ETA_END: f64 = 0.5;
 
@@ -267,11 +270,26 @@ impl Workbench {
             .transpose()
     }
 
-    /// The private files that the spec names and that are there. Nothing in them is read.
+    /// The files that hold the private numbers and that are there: those that the spec names as private. Where it names none, the
+    /// numbers stand in the spec itself or in the files of its `[problem]`, and it is these. No private file is read.
     pub fn private_files(&self) -> Vec<std::path::PathBuf> {
         let folder = self.inputs.files.folder();
         let named = self.inputs.spec.model.private_files();
-        let found = named.iter().map(|file| folder.join(&file.value));
+        let mut found: Vec<_> = named.iter().map(|file| folder.join(&file.value)).collect();
+        // Of texts in memory no path is opened.
+        if found.is_empty() && folder != Path::new("") {
+            let spec = std::path::PathBuf::from(self.name());
+            let text = conveil_models::files::text_of(&spec, SPEC_BYTES).unwrap_or_default();
+            let document: toml_edit::DocumentMut = text.parse().unwrap_or_default();
+            let problem = document
+                .get("problem")
+                .and_then(|item| item.as_table_like());
+            let words = problem.into_iter().flat_map(|problem| problem.iter());
+            let words = words.filter_map(|(_, item)| item.as_str());
+            found.extend(words.map(|file| folder.join(file)));
+            found.push(spec);
+        }
+        let found = found.into_iter().filter(|file| file.is_file());
         found.filter_map(|file| file.canonicalize().ok()).collect()
     }
 

@@ -22,12 +22,16 @@ export interface Setting {
 export interface Card {
   id: number;
   file: string;
+  /** The private file of the decision, where it was kept. */
+  decision: string | null;
   stamps: string[];
 }
 
 export interface Open {
   path: string;
   text: string;
+  /** Whether the text has private numbers. */
+  text_private: boolean;
   about: About;
   choices: { about: About; refused: string | null }[];
   looked: boolean;
@@ -94,14 +98,24 @@ export interface Job {
 export interface Ticket {
   ticket: string;
   text: string;
+  releases: number;
+  /** How many charges, and of what. */
   charge: string;
-  left: string;
+  budget: string | null;
+  now: string | null;
+  after: string | null;
+  left: string | null;
+  /** Whether there is a decision that can be kept. */
+  decision: boolean;
   stamps: string[];
 }
 
 export interface Released {
-  card: Card;
+  card: Card | null;
+  cards: Card[];
   text: string;
+  /** Why it ended early, though it was charged: private. */
+  failed: string | null;
 }
 
 export interface Ledger {
@@ -156,7 +170,7 @@ export const api = {
   job: (id: number) => ask<Job>(`/api/jobs/${id}`),
   cancel: (id: number) => ask<Job>(`/api/jobs/${id}/cancel`, {}),
   prepare: () => ask<Ticket>("/api/release/prepare", {}),
-  release: (ticket: string) => ask<Released>("/api/release", { ticket }),
+  release: (ticket: string, decision: boolean) => ask<Released>("/api/release", { ticket, decision }),
   ledger: () => ask<Ledger>("/api/ledger"),
 };
 

@@ -2,7 +2,7 @@
 
 import { useDesk } from "./desk";
 import { Files } from "./files";
-import { Trouble, Words } from "./frame";
+import { Framed, Trouble, Words } from "./frame";
 import { Jobs } from "./jobs";
 import { Ledger } from "./ledger";
 import { Release } from "./release";
@@ -34,12 +34,14 @@ export function App() {
               <Answer />
               <Jobs spec={open.path} />
               <Release open={open} />
-              {open.ledger && <Ledger path={open.path} cards={open.cards.length} />}
+              {open.ledger && <Ledger path={open.path} revision={state?.revision ?? 0} />}
               <section class="panel" aria-labelledby="spec-title">
                 <h2 id="spec-title">Spec</h2>
                 <details>
                   <summary>The spec as it is now</summary>
-                  <Words label="The spec as it is now" text={open.text} />
+                  <Framed isPrivate={open.text_private}>
+                    <Words label="The spec as it is now" text={open.text} />
+                  </Framed>
                 </details>
               </section>
             </div>

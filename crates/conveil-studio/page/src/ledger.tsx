@@ -33,8 +33,8 @@ function Charges({ charges }: { charges: Account["charges"] }) {
   );
 }
 
-/** Read anew for each spec and each card: only a release changes it. */
-export function Ledger({ path, cards }: { path: string; cards: number }) {
+/** Read anew for each spec and each revision: a release that fails may be charged as well. */
+export function Ledger({ path, revision }: { path: string; revision: number }) {
   const [account, setAccount] = useState<Account | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const read = () => {
@@ -46,7 +46,7 @@ export function Ledger({ path, cards }: { path: string; cards: number }) {
       (error: unknown) => setTrouble(error instanceof Refused ? error.message : "The server does not answer."),
     );
   };
-  useEffect(read, [path, cards]);
+  useEffect(read, [path, revision]);
   return (
     <section class="panel" aria-labelledby="ledger-title">
       <h2 id="ledger-title">Ledger</h2>

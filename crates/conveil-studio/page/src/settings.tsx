@@ -145,7 +145,10 @@ function Keep({ open }: { open: Open }) {
     event.preventDefault();
     const error = await desk.change(() => api.save(name));
     setRefused(error);
-    setSaved(error ? "" : `Saved as ${name}.`);
+    const marked = open.moved_after.length > 0
+      ? " It begins with a comment that names the settings that are not covered; the command line does not know of them, and its cards do not say it."
+      : "";
+    setSaved(error ? "" : `Saved as ${name}.${marked}`);
   };
   const moved = open.settings.some((setting) => setting.value !== setting.original);
   return (
