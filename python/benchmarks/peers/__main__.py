@@ -179,6 +179,8 @@ def main(arguments=None):
             for size in harness.sizes(family):
                 harness.problem(family, size)
     print("\n".join(table.printed(harness.rows)))
+    print("\nIn short, CPU seconds:\n")
+    print("\n".join(table.condensed(harness.rows)))
     growth = table.printed_exponents(harness.rows)
     if len(growth) > 2:
         print("\nGrowth: the slope of log CPU over log size, where a run takes at least", table.SHORTEST, "s\n")

@@ -97,6 +97,25 @@ def printed(rows):
     return lines(cells)
 
 
+def condensed(rows):
+    """A line for each problem: Conveil's CPU seconds by task, the peer's, and what the private release is of the peer."""
+    from families import CARD, CHECK, CONVEIL, PLAIN, PRIVATE, READ
+
+    cells = [("problem", "size", "read", "check", "release", "charge to card", "plain", "peer", "its plain", "release ÷ peer", "plain ÷ peer", "MiB")]
+    for family, size in dict.fromkeys((row.family, row.size) for row in rows):
+        mine = [row for row in rows if (row.family, row.size) == (family, size)]
+        own = {row.task: row for row in mine if row.contender == CONVEIL}
+        if PRIVATE not in own or PLAIN not in own:
+            continue
+        said = lambda row: "" if row is None else number(row.cpu, 3) or row.note or ""
+        reading = next((row for row in mine if row.task == READ), None)
+        peer = next((row for row in mine if row.task == PLAIN and row.contender == own[PLAIN].peer), None)
+        times = [said(reading), said(own.get(CHECK)), said(own[PRIVATE]), said(own.get(CARD)), said(own[PLAIN])]
+        beside = [own[PLAIN].peer or "", said(peer), ratio(own[PRIVATE].ratio), ratio(own[PLAIN].ratio)]
+        cells.append((family, str(size), *times, *beside, number(own[PRIVATE].peak_mib, 0)))
+    return lines(cells)
+
+
 def printed_exponents(rows):
     cells = [("problem", "task", "contender", "exponent", "from", "to")]
     for family, task, contender, slope, low, high in exponents(rows):
