@@ -101,7 +101,8 @@ def condensed(rows):
     """A line for each problem: Conveil's CPU seconds by task, the peer's, and what the private release is of the peer."""
     from families import CARD, CHECK, CONVEIL, PLAIN, PRIVATE, READ
 
-    cells = [("problem", "size", "read", "check", "release", "charge to card", "plain", "peer", "its plain", "release ÷ peer", "plain ÷ peer", "MiB")]
+    times = ("read", "check", "release", "charge to card", "plain")
+    cells = [("problem", "size", *times, "peer", "its plain", "release ÷ peer", "plain ÷ peer", "MiB")]
     for family, size in dict.fromkeys((row.family, row.size) for row in rows):
         mine = [row for row in rows if (row.family, row.size) == (family, size)]
         own = {row.task: row for row in mine if row.contender == CONVEIL}
