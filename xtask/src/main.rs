@@ -3,6 +3,7 @@
 mod book;
 mod browser;
 mod names;
+mod peers;
 mod pglib;
 mod python;
 mod stage;
@@ -23,6 +24,9 @@ Commands:
   test --full   the same with the long studies (CONVEIL_FULL=1) and with PGLib's networks, which
                 python3 installs below target/
   bench [ARGS]  the benchmarks; ARGS go to `cargo bench`
+  bench --against-peers [--only NAME,…] [--full] [--json FILE] [--binary FILE]
+                Conveil beside other solvers: CPU time, memory, growth, and whether all solve the same
+                problem. --full takes large sizes too, --binary a conveil that is built already
   names         that no tracked file names a machine's paths or a package registry's host
   python        installs the Python package below target/, runs its tests, makes the wheel and tries it
   browser       drives reports, cards and the studio in Chromium, which it installs where it may; needs npm
@@ -52,6 +56,7 @@ const USAGE: u8 = 2;
 enum Command {
     Test { full: bool },
     Bench { arguments: Vec<String> },
+    Peers(peers::Options),
     Names,
     Python,
     Browser { measure: bool },
@@ -70,6 +75,9 @@ impl Command {
             [] | ["help" | "--help" | "-h"] | [_, "--help" | "-h"] => Ok(Command::Help),
             ["test"] => Ok(Command::Test { full: false }),
             ["test", "--full"] => Ok(Command::Test { full: true }),
+            ["bench", rest @ ..] if rest.contains(&peers::FLAG) => {
+                peers::Options::read(rest).map(Command::Peers)
+            }
             ["bench", ..] => Ok(Command::Bench {
                 arguments: arguments[1..].to_vec(),
             }),
@@ -105,6 +113,16 @@ impl Command {
                 let bench = ["bench", "--workspace", "--profile", "dev"].into_iter();
                 let arguments = bench.chain(arguments.iter().map(String::as_str));
                 vec![Stage::cargo("bench", arguments)]
+            }
+            Command::Peers(options) => {
+                let mut stages = Vec::new();
+                if options.builds() {
+                    stages.push(Stage::cargo("build", ["build", "--package", "conveil-cli"]));
+                }
+                let options = options.clone();
+                let run = move |root: &Path| options.run(root);
+                stages.push(Stage::check("bench --against-peers", run));
+                stages
             }
             Command::Names => vec![Stage::check("names", names::check)],
             Command::Python => vec![Stage::check("python", python::test)],
@@ -246,6 +264,12 @@ mod tests {
             read("bench --bench solve"),
             Ok(Command::Bench { arguments })
         );
+        let peers = read("bench --against-peers --full").unwrap();
+        assert!(matches!(&peers, Command::Peers(_)));
+        assert_eq!(peers.stages().len(), 2);
+        let built = read("bench --against-peers --binary conveil").unwrap();
+        assert_eq!(built.stages().len(), 1);
+        assert!(read("bench --against-peers --onl").is_err());
         let folder = "cases".to_string();
         assert_eq!(
             read("import-networks cases"),

@@ -21,8 +21,10 @@ enum Work {
         environment: Vec<(&'static str, OsString)>,
     },
     /// A check of the workspace at the given path; the error says what is wrong.
-    Check(fn(&Path) -> Result<(), String>),
+    Check(Box<Check>),
 }
+
+type Check = dyn Fn(&Path) -> Result<(), String>;
 
 /// A stage that failed: what to tell, and the exit code to leave with.
 #[derive(Debug)]
@@ -46,8 +48,11 @@ impl Stage {
     }
 
     /// A check inside this program.
-    pub fn check(name: &'static str, check: fn(&Path) -> Result<(), String>) -> Self {
-        let work = Work::Check(check);
+    pub fn check(
+        name: &'static str,
+        check: impl Fn(&Path) -> Result<(), String> + 'static,
+    ) -> Self {
+        let work = Work::Check(Box::new(check));
         Stage { name, work }
     }
 
