@@ -37,8 +37,17 @@ async function worked(page, kind, button) {
   return job;
 }
 
+/** A spec with its own ledger, whose private number leaves no room for the noise: its release is charged and fails. */
+function addFullSpec(folder) {
+  const scalar = fs.readFileSync(path.join(folder, "scalar-lp.toml"), "utf8");
+  const full = scalar.replace("value = 100.0", "value = 159.0").replace("epsilon = 1.0", "epsilon = 0.25");
+  fs.writeFileSync(path.join(folder, "full.toml"), `${full}\n[ledger]\nfile = "full.db"\ndataset = "limits"\n`);
+  conveil(folder, "ledger", "init", "full.db", "--dataset", "limits", "--epsilon", "3", "--spec", "full.toml");
+}
+
 test("the studio", async (t) => {
   const folder = makeFolder(t);
+  addFullSpec(folder);
   const browser = await openBrowser(t);
   const studio = await startStudio(t, folder);
   const page = await watchedPage(browser);
@@ -217,6 +226,54 @@ test("the studio", async (t) => {
       await assertLooks(browser, studio, width, dark, "studio-private");
     });
   }
+
+  await t.test("a charged failure is framed and counts as a look, and private numbers of a spec are shown after it alone", async () => {
+    await openSpec(page, "full.toml");
+    const spec = "The spec as it is now";
+    assert.ok((await hidden(page, spec)).includes("(private)"));
+    assert.ok(!(await hidden(page, spec)).includes("159"));
+    await page.getByRole("button", { name: "Release…" }).click();
+    const dialog = page.getByRole("dialog");
+    assert.match(await dialog.locator("dl").innerText(), /1 charge of ε = 0.25/);
+    assert.ok(!(await dialog.innerText()).includes("DRY RUN"));
+    await page.locator("#confirm-release").click();
+    const frame = dialog.getByRole("region", { name: PRIVATE });
+    await frame.locator(".trouble").waitFor();
+    assert.match(await frame.innerText(), /stays spent/);
+    assert.deepEqual(await dialog.getByRole("button").allInnerTexts(), ["Close"]);
+    assert.ok(!(await dialog.innerText()).includes("DRY RUN"));
+    await assertAccessible(page);
+    await say(page, "Close");
+    const ledger = page.locator("section", { has: page.locator("#ledger-title") });
+    await ledger.locator("tbody tr").waitFor();
+    await page.locator(".private", { has: page.locator(`pre[aria-label="${spec}"]`) }).waitFor({ state: "attached" });
+    assert.ok((await hidden(page, spec)).includes("159.0"));
+    await slide(page, "epsilon", "ArrowRight", 80);
+    await page.getByText("not covered by the guarantee").first().waitFor();
+    assert.match(await page.locator(".uncovered").first().innerText(), /epsilon/);
+  });
+
+  await t.test("a decision is kept where it is asked for, and a marked spec is saved with its mark", async () => {
+    await page.locator("#setting-epsilon").fill("2");
+    await page.locator("#setting-epsilon").press("Enter");
+    await answered(page);
+    await page.getByLabel("Save as a new spec").fill("marked.toml");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("the command line does not know of them").waitFor();
+    assert.match(fs.readFileSync(path.join(folder, "marked.toml"), "utf8"), /^# Settings moved after .*: epsilon\./);
+    await openSpec(page, "opf-24.toml");
+    await page.locator("#about-nominal").click();
+    await answered(page);
+    const cards = await page.locator(".cards li").count();
+    assert.equal(cards, 2, "the cards of the session");
+    await page.getByRole("button", { name: "Release…" }).click();
+    await page.getByLabel("also write the private decision").check();
+    await page.locator("#confirm-release").click();
+    await page.locator(".cards li").nth(cards).waitFor();
+    const told = await page.locator(".cards li").nth(cards).innerText();
+    const file = /PRIVATE.* (\S+-decision-\d+\.json)/.exec(told)[1];
+    assert.equal(fs.statSync(path.join(folder, file)).mode & 0o777, 0o600);
+  });
 
   page.settled();
 });

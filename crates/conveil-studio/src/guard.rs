@@ -90,9 +90,7 @@ pub(crate) async fn watch(
     let headers = request.headers();
     let mut response = if !guard.is_our_host(headers) {
         refused("this is not the host that the page is served on")
-    } else if !guard.is_our_origin(request.method(), headers) {
-        refused("this comes from another page")
-    } else if is_of_another_page(&request) {
+    } else if !guard.is_our_origin(request.method(), headers) || is_of_another_page(&request) {
         refused("this comes from another page")
     } else if guard.is_first(&request) {
         welcome(&guard)
