@@ -529,3 +529,26 @@ fn texts_name_no_folder_and_refusals_are_messages() {
     }
     runtime.shutdown_background();
 }
+
+#[test]
+fn a_series_names_its_charges_and_is_charged_for_each_answer() {
+    let (desk, folder) = scalar("series", |text| {
+        text.replace("value = 100.0", "").replace(
+            "[[private.parameter]]",
+            "data = \"limits.csv\"\n[[private.parameter]]",
+        )
+    });
+    fs::write(folder.join("limits.csv"), "l\n100\n101\n102\n").unwrap();
+    desk.open("scalar.toml").unwrap();
+    let prepared = desk.prepare().unwrap();
+    assert_eq!(prepared.charge(), "3 charges of ε = 1");
+    let released = desk.release(&prepared.ticket(), true).unwrap();
+    assert_eq!(released.cards().len(), 3);
+    assert!(
+        released
+            .cards()
+            .iter()
+            .all(|card| card.decision().is_some())
+    );
+    assert_eq!(charges(&folder.join("ledger.db")), 3);
+}

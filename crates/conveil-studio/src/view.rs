@@ -266,3 +266,20 @@ impl Trouble {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::head;
+
+    #[test]
+    fn the_head_keeps_what_is_not_protected() {
+        let said = "released: x, ± 1\nguaranteed: ε = 1 for\n  everybody\ncosts: 2\nnext: go on\n\nPRIVATE\npublic: names and\n  bounds are public and not protected\nsize: 3\n";
+        let lines = [
+            "released: x, ± 1",
+            "guaranteed: ε = 1 for everybody",
+            "costs: 2",
+            "public: names and bounds are public and not protected",
+        ];
+        assert_eq!(head(said), lines);
+    }
+}
