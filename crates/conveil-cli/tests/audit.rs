@@ -90,7 +90,7 @@ fn a_true_claim_ends_with_zero_and_a_false_one_with_four() {
     assert_eq!(code, 2);
     assert_eq!(
         stderr,
-        "error: worst.json exists already\n  help: name a new file for the witness\n"
+        "error: worst.json exists already\n  help: name a new file for the witness, or remove that one\n"
     );
     assert_eq!(before, text(&wrong.join("worst.json")));
 }
