@@ -493,7 +493,7 @@ def test_a_study_of_one_part_is_one_cell(folder):
 
 
 def test_what_is_wrong_with_a_study_is_said_in_pythons_words(folder):
-    with pytest.raises(conveil.InputError, match='there is no study "table 1"; there are: opf, cvar'):
+    with pytest.raises(conveil.InputError, match='there is no study "table 1"; there are: leakage, example, opf, cvar'):
         conveil.study("table 1")
     with pytest.raises(conveil.InputError, match="alphas=.*its settings are: networks=, alpha=") as caught:
         conveil.study("opf", alphas=1)

@@ -180,6 +180,8 @@ def texts_of_the_engine():
             if "Usage: " in said or "not valid TOML" in said or "--help" in said:
                 continue
             said = re.sub(r"(?<![\w/])[\w./-]+\.toml", "plan", said).replace('\\"', '"')
+            # The command line's own head: which of its verbs comes next.
+            said = re.sub(r"^next: .*(?:\n  .*)*", "", said, flags=re.M)
             yield f"{path.name}: {title.strip()}", said
 
 
