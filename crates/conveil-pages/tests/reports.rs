@@ -194,3 +194,26 @@ fn the_page_of_studies_has_their_tables_and_figures() {
     let stopped = study(opf, &Batch::new().cancel(raised)).unwrap_err();
     assert_eq!(stopped.kind(), Kind::Interrupted);
 }
+
+/// A promise for each row by itself is not shown as one for all rows together, and a warning that the solve has is on the page.
+#[test]
+fn a_promise_for_each_row_is_called_one_and_warnings_stand_on_the_page() {
+    let page = |name: &str, edit: fn(String) -> String| {
+        let spec = copied(name, &format!("rows-{name}"), |file, text| {
+            match file.ends_with(".toml") {
+                true => edit(text),
+                false => text,
+            }
+        });
+        let bench = Workbench::open(&spec).unwrap();
+        report(&bench, About::Twin, None, &Silent).unwrap()
+    };
+    let machines = page("svm-machines", |text| text);
+    assert!(machines.contains("at most 5% in each row, measured"));
+    assert!(machines.contains("at most 5% for each row by itself"));
+    let loose = page("svm-machines", |text| {
+        text.replace("delta = 1e-4", "delta = 0.01")
+    });
+    assert!(loose.contains("it permits publishing one record outright"));
+    assert!(!machines.contains("it permits publishing one record outright"));
+}
