@@ -474,7 +474,7 @@ impl ConeCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{Adjacency, Ask, Privacy, Query, Request};
+    use crate::ask::{Adjacency, Ask, Privacy, Query, Request, Strategy};
     use crate::chance::{Choice, Feasibility};
     use crate::plan::Plan;
     use crate::program::{AffineMap, Builder};
@@ -623,6 +623,42 @@ mod tests {
             let lattice = 1.5 * step * record.iter().map(|x| x.abs()).sum::<f64>();
             let exact = noise::weighted_upper_quantile(plan.law(), record, 0.05).unwrap();
             assert_eq!(*kappa, exact + lattice, "{record:?}");
+        }
+    }
+
+    /// Runs are one hinge each; apart, every record is its own. Both are the same sum, with noise in the program and without.
+    #[test]
+    fn equal_records_in_runs_are_solved_as_they_are_apart() {
+        let map = classifier(7);
+        let ask = |strategy: Strategy| {
+            Ask::new(Query::Variables(vec!["w".into()]))
+                .adjacency(Adjacency::OneRecord { len: 3 })
+                .privacy(Privacy::laplace(2.0))
+                .sensitivity(Request::regularised_erm())
+                .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE))
+                .strategy(strategy)
+        };
+        let (a, b, c) = ([0.3, -0.7, 1.0], [0.9, 0.2, -0.4], [-0.1, 0.6, 1.0]);
+        for strategy in [Strategy::Program, Strategy::Output] {
+            let plan = Plan::new(&map, ask(strategy)).unwrap();
+            let local = local(&plan, &map);
+            let solved = |records: [[f64; 3]; 7], runs: usize| {
+                let program = map.at(&records.concat()).unwrap();
+                let mut found = local.records(&program, plan.released().noise()).unwrap();
+                assert_eq!(local.starts(&program, &found).len(), runs);
+                let solved = local
+                    .solve(&program, &mut found, &Settings::default())
+                    .unwrap();
+                let answer = local.back(&program, &found, &solved, plan.law().variance());
+                assert!(answer.residuals.pass(1e-9), "{}", answer.residuals);
+                solved
+            };
+            let runs = solved([a, a, a, b, b, b, c], 3);
+            let apart = solved([a, b, a, b, c, b, a], 7);
+            for (one, other) in runs.w.iter().zip(&apart.w) {
+                assert!((one - other).abs() < 1e-6, "{:?} {:?}", runs.w, apart.w);
+            }
+            assert!(runs.square < 1e-10 && apart.square < 1e-10);
         }
     }
 

@@ -238,6 +238,32 @@ mod tests {
         gap.0 + gap.1
     }
 
+    /// Lanes are shared by threads, and added up in one order.
+    #[test]
+    fn a_solve_is_the_same_however_many_threads_share_it() {
+        let n = 3 * lanes::LANE + 17;
+        let mut sampler = Sampler::new(22, 0);
+        let problem = HingeProblem {
+            weights: 2,
+            p: vec![0.125, 0.0, 0.0, 0.125],
+            q: vec![0.0; 2],
+            columns: (0..2 * n).map(|_| 2.0 * sampler.uniform() - 0.8).collect(),
+            hinges: (0..n)
+                .map(|row| Hinge {
+                    row,
+                    target: 1.0,
+                    cost: 1.0 / n as f64,
+                })
+                .collect(),
+        };
+        let [one, more] = [1, 3].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            pool.install(|| problem.solve(CLOSE, &Cancel::default()).unwrap())
+        });
+        assert_eq!((one.w, one.gap, one.steps), (more.w, more.gap, more.steps));
+    }
+
     /// However many records: what is proven of a solve does not grow with them, and it is true in twice the digits.
     #[test]
     fn the_proven_gap_of_many_records_is_close_and_true() {
