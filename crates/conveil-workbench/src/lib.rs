@@ -72,6 +72,7 @@ mod check;
 mod data;
 pub mod doctor;
 mod dry_run;
+mod effort;
 pub mod failure;
 mod inputs;
 mod inspect;

@@ -12,6 +12,7 @@ use conveil_models::outlook::{Alternative, ByStrategy, Outlook as Measured, by_s
 use serde::Serialize;
 
 use crate::data::Opened;
+use crate::effort::{self, SMALL};
 use crate::failure::{Failure, Kind};
 use crate::objective::Restating;
 use crate::observer::{Observer, Silent, batch};
@@ -33,12 +34,8 @@ pub struct Outlook {
     pub poor: Vec<String>,
 }
 
-/// Non-zeros, variables, rows and private numbers up to which the public data are tried unasked: a rule on public sizes,
-/// so that what is said never hangs on how fast a machine is.
-const CHEAP: usize = 20_000;
-
 /// Draws of the noise behind it, and their seed: public numbers.
-const DRAWS: usize = 200;
+pub(crate) const DRAWS: usize = 200;
 const SEED: u64 = 1;
 
 /// An error below this share of what is fitted or paid is nothing to complain of.
@@ -104,10 +101,17 @@ impl Workbench {
             None => About::Nominal,
         };
         self.refuse_private_twin()?;
-        if !self.is_cheap() {
+        if !effort::is_small(self.model.map()) {
             return Ok(Prospect::none(format!(
-                "more than {CHEAP} non-zeros, variables, rows or places of private numbers; `compare --at` tries them",
+                "more than {SMALL} non-zeros, variables, rows or places of private numbers; `compare --at` tries them",
             )));
+        }
+        // Planning at the public data is most of it.
+        let plan = self.plan(&observer.cancel())?;
+        if effort::is_planned_anew(&plan)
+            && let Some(dear) = too_dear(&plan)
+        {
+            return Ok(dear);
         }
         let public = match self.at(about) {
             Ok(public) => public,
@@ -119,10 +123,7 @@ impl Workbench {
             Err(failure) => return Ok(self.odd(about, &failure)),
         };
         match public.measured_outlook(observer) {
-            Ok(Some(outlook)) => Ok(Prospect::Found(Box::new(outlook))),
-            Ok(None) => Ok(Prospect::none(
-                "no decision goes with the answer, and nothing measures it",
-            )),
+            Ok(prospect) => Ok(prospect),
             Err(failure) if failure.kind() == Kind::Interrupted => Err(failure),
             Err(failure) => Ok(self.odd(about, &failure)),
         }
@@ -140,26 +141,13 @@ impl Workbench {
         }
     }
 
-    /// A rule on public sizes.
-    fn is_cheap(&self) -> bool {
-        let map = self.model.map();
-        let program = map.template();
-        let places: usize = map.parameters().iter().map(|p| p.locations().len()).sum();
-        let sizes = [
-            program.a().nnz() + program.p().nnz(),
-            program.columns(),
-            program.rows(),
-            places,
-        ];
-        sizes.iter().all(|size| *size <= CHEAP)
-    }
-
     /// The strategies of a workbench on public data, by one measure.
-    fn measured_outlook(&self, observer: &dyn Observer) -> Result<Option<Outlook>, Failure> {
+    fn measured_outlook(&self, observer: &dyn Observer) -> Result<Prospect, Failure> {
         let Opened { datasets, theta } = Opened::new(self, None, &Silent)?;
         // Its stages and its progress are not the caller's.
         let cancel = observer.cancel();
         let plan = self.plan(&cancel)?;
+        let found = |outlook| Prospect::Found(Box::new(outlook));
         let case = Compared {
             plan: &plan,
             theta: &theta,
@@ -168,8 +156,13 @@ impl Workbench {
             about: self.about,
         };
         if let Some(measured) = datasets.outlook(&case) {
-            return Ok(Some(Outlook::new(self.about, measured?)));
+            return Ok(found(Outlook::new(self.about, measured?)));
         }
+        if let Some(dear) = too_dear(&plan) {
+            return Ok(dear);
+        }
+        let nothing =
+            || Prospect::none("no decision goes with the answer, and nothing measures it");
         let batch = batch(&cancel, self.inputs.spec.solver.threads);
         // What is said of a cost is exact: draws would add nothing.
         let draws = match plan.released().query().value_factor() {
@@ -188,9 +181,9 @@ impl Workbench {
             }
             let corrected = compared.correction_distance.is_some();
             let of = |rows| self.of_a_cost(&plan, rows, compared.optimum, apart, corrected);
-            return Ok(rows.and_then(of));
+            return Ok(rows.and_then(of).map_or_else(nothing, found));
         }
-        Ok(rows.map(|rows| {
+        let outlook = rows.map(|rows| {
             let share = |loss: f64| loss / compared.optimum.abs().max(f64::MIN_POSITIVE);
             let chosen = share(rows.chosen);
             let others = rows.others.into_iter().map(|other| Alternative {
@@ -215,7 +208,8 @@ impl Workbench {
                 in_a_word(self.about)
             );
             Outlook::new(self.about, measured).expecting(expect, in_short)
-        }))
+        });
+        Ok(outlook.map_or_else(nothing, found))
     }
 
     /// The optimal cost at the nominal values, where the twin is another dataset.
@@ -320,6 +314,14 @@ impl Workbench {
                 .into(),
         )))
     }
+}
+
+/// Why strategies are not compared unasked, where that would be too much.
+fn too_dear(plan: &Plan<'_>) -> Option<Prospect> {
+    let solves = effort::dear_solves(plan)?;
+    Some(Prospect::none(format!(
+        "the strategies side by side would take about {solves} solves of a program of this size, more than is done unasked; `compare --at` tries them"
+    )))
 }
 
 /// The same before a reason.

@@ -9,32 +9,50 @@ pub(crate) struct Measured {
     pub(crate) primal: f64,
     pub(crate) dual: f64,
     pub(crate) gap: f64,
+    /// ‖Px‖∞.
+    pub(crate) px: f64,
+    pub(crate) objective: f64,
+    /// ‖x‖∞.
+    pub(crate) x: f64,
+    pub(crate) sizes: Sizes,
+}
+
+/// How large the numbers of a program are.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
     /// ‖b‖∞, ‖q‖∞ and the largest entry of P.
     pub(crate) b: f64,
     pub(crate) q: f64,
     pub(crate) p: f64,
     /// The size that the constraints suggest.
     pub(crate) size: f64,
-    /// ‖Px‖∞.
-    pub(crate) px: f64,
-    pub(crate) objective: f64,
-    /// ‖x‖∞.
-    pub(crate) x: f64,
+}
+
+impl Sizes {
+    pub(crate) fn of(program: &Program) -> Self {
+        Sizes {
+            b: largest(program.b().iter().copied()),
+            q: largest(program.q().iter().copied()),
+            p: largest(program.p().nzval().iter().copied()),
+            size: suggested_size(program),
+        }
+    }
 }
 
 impl Measured {
     /// With the scales that make them relative.
     pub(crate) fn scaled(&self) -> Residuals {
         let bad = |v: f64| if v.is_finite() { v } else { f64::INFINITY };
-        let slope = self.q.max(self.size * self.p);
+        let Sizes { b, q, p, size } = self.sizes;
+        let slope = q.max(size * p);
         Residuals {
             primal: bad(self.primal),
             dual: bad(self.dual),
             gap: bad(self.gap.abs()),
-            primal_scale: unit_of(self.b) + self.b,
-            dual_scale: unit_of(slope) + self.q + self.px,
-            gap_scale: unit_of(slope * self.size) + self.objective.abs(),
-            reach: self.x / self.size,
+            primal_scale: unit_of(b) + b,
+            dual_scale: unit_of(slope) + q + self.px,
+            gap_scale: unit_of(slope * size) + self.objective.abs(),
+            reach: self.x / size,
         }
     }
 }
@@ -53,22 +71,14 @@ impl Residuals {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let quadratic = dot(&px, x);
         let linear = dot(program.q(), x);
-        let (b, q) = (
-            largest(program.b().iter().copied()),
-            largest(program.q().iter().copied()),
-        );
-        let p = largest(program.p().nzval().iter().copied());
         Measured {
             primal,
             dual,
             gap: quadratic + linear + dot(program.b(), z),
-            b,
-            q,
-            p,
-            size: suggested_size(program),
             px: largest(px.iter().copied()),
             objective: 0.5 * quadratic + linear,
             x: largest(x.iter().copied()),
+            sizes: Sizes::of(program),
         }
         .scaled()
     }

@@ -1,6 +1,7 @@
 //! Solving, and checking what came back. The solver proposes, our own residual and gap test decides.
 
 mod batch;
+mod border;
 mod check;
 mod clarabel;
 mod dense;
@@ -12,6 +13,7 @@ mod logistic;
 mod losses;
 mod newton;
 mod sharpen;
+mod small;
 mod sum;
 #[cfg(test)]
 mod twice;
@@ -19,7 +21,7 @@ mod working;
 
 pub use crate::error::{Infeasibility, Residuals};
 pub use batch::{Batch, Cancel};
-pub(crate) use check::Measured;
+pub(crate) use check::{Measured, Sizes};
 pub(crate) use framed::size_of_limits;
 pub(crate) use hinge::{CLOSE, Hinge};
 pub(crate) use logistic::LogisticForm;
@@ -185,7 +187,9 @@ pub fn solve(program: &Program, settings: &Settings) -> Outcome {
             return found;
         }
     }
-    working::solve(program, settings).unwrap_or_else(|| clarabel::solve(program, settings))
+    small::solve(program, settings)
+        .or_else(|| working::solve(program, settings))
+        .unwrap_or_else(|| clarabel::solve(program, settings))
 }
 
 /// The same by the conic solver, whatever the form: to compare with.
