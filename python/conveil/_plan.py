@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from . import _cells, _without_values
-from ._ask import Adjacency, Ask, Sensitivity, envelope
+from ._ask import Adjacency, Ask, Sensitivity, auto, envelope
 from ._errors import InputError, Refused, kept
 from ._phrases import Speaker
 from ._progress import Watched
@@ -70,7 +70,8 @@ def privatize(
     objective whose value is released.
 
     ``strategy="output"`` puts the noise on the answer alone, ``"linear-term"`` on private linear costs before the problem is
-    solved, where it applies. ``"auto"`` chooses by a public rule (docs/defaults.md), and the card says why.
+    solved, where it applies; ``"shifted"`` adds a public room to a noisy optimal value; ``"input"`` puts the noise on the private
+    numbers and solves at these, which needs no sensitivity. ``"auto"`` chooses by a public rule (docs/defaults.md), and the card says why.
     """
     private = list(private) if isinstance(private, (list, tuple)) else [private]
     ask = _ask(
@@ -130,6 +131,9 @@ def privatize(
     return Plan(model, ask)
 
 
+STRATEGIES = ("auto", "program", "output", "shifted", "projected", "linear-term", "input")
+
+
 def _ask(
     adjacency, price, sensitivity, epsilon, delta, mechanism, eta, strategy, shape, tolerance, threads, feasibility
 ):
@@ -139,6 +143,12 @@ def _ask(
         raise InputError("price= is the sensitivity by an envelope: give price= or sensitivity=, not both")
     if price is not None:
         sensitivity = envelope(price)
+    if strategy not in STRATEGIES:
+        known = ", ".join(f'"{word}"' for word in STRATEGIES[:-1])
+        raise InputError(f'strategy= is {known} or "{STRATEGIES[-1]}"; found {strategy!r}')
+    if sensitivity is None and strategy == "input":
+        # The noise is on the data: what the answer does is of no use.
+        sensitivity = auto()
     if sensitivity is None:
         raise InputError(
             "how far can the answer move between neighbours? Give price= (the optimal value, private right-hand sides), "
@@ -151,8 +161,6 @@ def _ask(
             f"sensitivity= is one of conveil.declared, sampled, envelope, moreau, saddle, auto, radius and strong_convexity; found {sensitivity!r}"
             " (a bare number has no basis: conveil.declared(number, reason) states it as yours)"
         )
-    if strategy not in ("auto", "program", "output", "projected", "linear-term"):
-        raise InputError(f'strategy= is "auto", "program", "output", "projected" or "linear-term"; found {strategy!r}')
     if mechanism is None:
         mechanism = "laplace" if delta is None else "gaussian"
     if mechanism not in ("laplace", "gaussian", "truncated-laplace"):
@@ -163,6 +171,8 @@ def _ask(
         raise InputError(f'mechanism="{mechanism}" needs delta=')
     if eta is None and strategy == "program":
         raise InputError("eta= is missing: with which probability may the decision violate the constraints?")
+    if eta is None and strategy == "shifted":
+        raise InputError("eta= is missing: with which probability may no decision have the released value?")
     for name, value in (("epsilon", epsilon), ("delta", delta), ("eta", eta)):
         if value is not None and not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
             raise InputError(f"{name}= is a number above 0; found {value!r}")

@@ -392,7 +392,12 @@ class Release:
 
     @property
     def answer(self):
-        """The released numbers in the shape of what was asked for; public. Several items make a dictionary by name."""
+        """The released numbers in the shape of what was asked for; public. Several items make a dictionary by name.
+
+        None where the problem has no answer at the noisy data of ``strategy="input"``: the card says so.
+        """
+        if not self.card.data["answer"]:
+            return None
         numbers = [entry["value"] for entry in self.card.data["answer"]]
         items = self._model.query.items
         if len(items) == 1:

@@ -49,5 +49,54 @@ def test_the_rule_gives_private_demands_room_for_the_noise():
 
 
 def test_a_strategy_that_there_is_not_is_refused_by_name():
-    with pytest.raises(conveil.InputError, match='"auto", "program", "output", "projected" or "linear-term"'):
+    with pytest.raises(conveil.InputError, match='"auto", "program", .* or "input"; found'):
         portfolio(strategy="linear")
+
+
+def supply(strategy, **more):
+    d = cp.Parameter(2, name="d", value=[3.0, 4.0])
+    x = cp.Variable(2, name="x", nonneg=True)
+    problem = cp.Problem(cp.Minimize(2 * cp.sum(x)), [x >= d, x <= 50])
+    asked = {"private": [d], "release": "value", "adjacency": conveil.one_entry(1), "strategy": strategy}
+    return problem, d, conveil.privatize(problem, **({"epsilon": 1.0} | asked | more))
+
+
+def test_noise_on_the_data_is_the_problem_at_noisy_data():
+    problem, d, plan = supply("input")
+    assert not [word for word in plan.warnings if "unique" in word]
+    for _ in range(20):
+        release = plan.release(not_recorded=True)
+        noisy = [entry["value"] for entry in release.card.data["before_projection"]]
+        kept, d.value = d.value, np.array(noisy)
+        problem.solve()
+        d.value = kept
+        assert release.answer == pytest.approx(problem.value, abs=1e-5)
+        assert release.decision is None
+    # Noise far beyond the limit of 50: a problem without an answer is an answer, and not an error.
+    _, _, far = supply("input", epsilon=1e-3)
+    answers = [far.release(not_recorded=True) for _ in range(12)]
+    assert any(one.answer is None and "no answer" in str(one.card) for one in answers)
+    rows = {row["strategy"]: row["status"] for row in plan.compare().data["rows"]}
+    assert rows["input"] == "ok"
+
+
+def test_a_shifted_value_has_a_public_room():
+    with pytest.raises(conveil.InputError, match="eta= is missing"):
+        supply("shifted", price=3)
+    d = cp.Parameter(2, name="d", value=[3.0, 4.0])
+    x = cp.Variable(2, name="x", nonneg=True)
+    problem = cp.Problem(cp.Minimize(2 * cp.sum(x)), [x >= d, x <= 50])
+    plan = conveil.privatize(
+        problem,
+        private=[d],
+        release="value",
+        adjacency=conveil.one_entry(1),
+        epsilon=1e6,
+        bounds={d: (0, 10)},
+        price=3,
+        eta=0.01,
+        strategy="shifted",
+    )
+    # Scale 3e-6: the room of about 4.6 scales is all that the answer differs by, and the solver's tolerance.
+    assert plan.release(not_recorded=True).answer == pytest.approx(14.0, abs=0.02)
+    assert "a feasible decision has the released value" in str(plan.guarantee)

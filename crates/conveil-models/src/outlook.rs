@@ -69,6 +69,8 @@ pub fn by_strategy(compared: &Comparison, chosen: Strategy) -> Option<ByStrategy
         let name = match strategy {
             Strategy::Program => "program",
             Strategy::Output => "output",
+            Strategy::Shifted => "shifted output",
+            Strategy::Input => "input",
             Strategy::Projected => "projected output",
             Strategy::LinearTerm => "linear term",
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use conveil::ask::{Strategy, Universe};
-use conveil::plan::{Plan, Uncertainty};
+use conveil::plan::{Plan, Published, Uncertainty};
 use conveil::program::{Reading, Setting};
 use conveil_text::Label;
 use serde::Serialize;
@@ -107,8 +107,12 @@ pub struct Card {
     #[serde(skip)]
     strategy_in_words: Option<String>,
     answer: Vec<Named>,
+    /// Why there is no answer, where the program has none at the noisy data: a function of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_answer: Option<String>,
     /// The noisy numbers, where `answer` is made of them: its projection, or the program solved with the noisy linear cost,
-    /// given by its minimum without the constraints.
+    /// given by its minimum without the constraints; or the
+    /// program at the noisy data.
     before_projection: Option<Vec<Named>>,
     /// What the answer is in terms of the cost, where it is the modeller's own objective.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +155,7 @@ impl Card {
     /// From the noisy answer and what is published of it.
     pub(crate) fn new(
         plan: &Plan<'_>,
-        (noisy, answer): (&[f64], &[f64]),
+        (noisy, published): (&[f64], &Published),
         standing: &Standing<'_>,
     ) -> Card {
         let (guarantee, released) = (plan.guarantee(), plan.released());
@@ -195,6 +199,10 @@ impl Card {
                 basis_of_claim = ("none", why.into());
             }
         }
+        let (answer, no_answer) = match published {
+            Published::Answer(answer) => (answer.as_slice(), None),
+            Published::NoAnswer(why) => (&[][..], Some(why.clone())),
+        };
         let private = matches!(standing, Standing::Charged(_)) && basis.is_private();
         Card {
             format: FORMAT,
@@ -206,7 +214,8 @@ impl Card {
             chosen_because: guarantee.chosen_because().map(Into::into),
             strategy_in_words: guarantee.strategy_text(),
             answer: Named::all(labels.iter().cloned(), answer),
-            before_projection: (guarantee.strategy().is_always_feasible())
+            no_answer,
+            before_projection: (guarantee.strategy().is_solved_after_noise())
                 .then(|| Named::all(released.query().labels().iter().cloned(), noisy)),
             objective: None,
             uncertainty: guarantee.uncertainty().clone(),
@@ -246,7 +255,10 @@ impl Card {
     /// The same card with its answer as the modeller's own objective.
     pub(crate) fn restated(mut self, as_objective: &Restated) -> Card {
         as_objective.all(&mut self.answer);
-        if let Some(noisy) = &mut self.before_projection {
+        // Noisy data are in units of their own.
+        if let Some(noisy) = &mut self.before_projection
+            && self.strategy != Strategy::Input
+        {
             as_objective.all(noisy);
         }
         self.objective = Some(as_objective.clone());
@@ -281,6 +293,11 @@ impl Card {
     /// The released numbers.
     pub fn answer(&self) -> &[Named] {
         &self.answer
+    }
+
+    /// Why there is no answer, where the program has none at the noisy data.
+    pub fn no_answer(&self) -> Option<&str> {
+        self.no_answer.as_deref()
     }
 
     /// The noisy numbers themselves, where the released ones are their projection.
@@ -332,14 +349,24 @@ fn private_numbers(scope: &Scope) -> String {
     format!("{}{unit}, called {called}", own.numbers())
 }
 
+/// Noisy data that a card's text shows; its JSON has all of them.
+const NOISY_DATA: usize = 20;
+
 impl Card {
     /// Numbers with their error bars.
     fn measured(&self, f: &mut fmt::Formatter<'_>, numbers: &[Named]) -> fmt::Result {
-        for (index, Named { name, value }) in numbers.iter().enumerate() {
+        let shown = match self.strategy {
+            Strategy::Input => NOISY_DATA,
+            _ => numbers.len(),
+        };
+        for (index, Named { name, value }) in numbers.iter().enumerate().take(shown) {
             match self.uncertainty.bar(index) {
                 Some(bar) => writeln!(f, "  {name} = {value} {bar}")?,
                 None => writeln!(f, "  {name} = {value}")?,
             }
+        }
+        if let Some(more) = numbers.len().checked_sub(shown).filter(|more| *more > 0) {
+            writeln!(f, "  … and {more} more, in the JSON of the card")?;
         }
         writeln!(f, "  {}", self.uncertainty.text(numbers.len()))
     }
@@ -361,10 +388,18 @@ impl fmt::Display for Card {
                 for Named { name, value } in &self.answer {
                     writeln!(f, "  {name} = {value}")?;
                 }
+                if let Some(why) = &self.no_answer {
+                    writeln!(
+                        f,
+                        "  none: the program has no answer at the noisy data: {why}"
+                    )?;
+                }
                 writeln!(f, "  error bars are those of the noisy numbers behind it")?;
-                let before = match self.strategy {
-                    Strategy::LinearTerm => "the noisy minimum without the constraints",
-                    _ => "before it was projected onto the constraints",
+                let before = match (self.strategy, self.strategy.noisy_numbers()) {
+                    (Strategy::Projected, _) | (_, None) => {
+                        "before it was projected onto the constraints"
+                    }
+                    (_, Some(numbers)) => numbers,
                 };
                 writeln!(f, "{before}:")?;
                 self.measured(f, noisy)?;
@@ -379,9 +414,13 @@ impl fmt::Display for Card {
         if let Some(restated) = &self.objective
             && !restated.objective().is_the_cost()
         {
+            let of_both = match self.strategy {
+                Strategy::Input => "",
+                _ => ", and scale, step and sensitivity are those of both",
+            };
             writeln!(
                 f,
-                "objective: {}; the cost is what the program minimises, and scale, step and sensitivity are those of both",
+                "objective: {}; the cost is what the program minimises{of_both}",
                 restated.objective()
             )?;
         }

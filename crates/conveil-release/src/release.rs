@@ -324,12 +324,12 @@ impl Solved {
                 let decision = Decision::new(plan, &self.decided, self.clipped, &noisy)?;
                 Some(decision)
             }
-            Strategy::Output | Strategy::Projected | Strategy::LinearTerm => None,
+            _ => None,
         };
-        let answer = plan.published(&noisy)?;
+        let published = plan.outcome(&noisy)?;
         Ok(Released {
             decision,
-            card: Card::new(plan, (&noisy, &answer), standing),
+            card: Card::new(plan, (&noisy, &published), standing),
             report: self.report,
             decided: self.decided,
         })

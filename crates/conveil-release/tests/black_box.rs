@@ -3,10 +3,17 @@
 
 mod models;
 
-use conveil::ask::Privacy;
+use conveil::ask::{Adjacency, Ask, Privacy, Strategy};
+use conveil::plan::Plan;
 use conveil::rule::Shape;
-use conveil_release::blackbox::{Settings, audit};
-use models::{T, ask, enveloped, follower, plan, shape, supply};
+use conveil_release::blackbox::{Settings, audit, bound};
+use conveil_release::charge;
+use conveil_release::ledger::{Budget, Neighbourhood, NotDurable};
+use models::{T, ask, enveloped, follower, limit, plan, shape, supply};
+
+fn budget(plan: &Plan<'_>) -> Budget {
+    Budget::new(1e6, 0.9, &Neighbourhood::of(plan).unwrap()).unwrap()
+}
 
 /// The pair at which the noise is calibrated: y and y + d with ‖d‖ = 1 in the mechanism's norm.
 fn check(privacy: Privacy, rows: Option<Vec<Vec<f64>>>, d: &[f64], least: f64) {
@@ -69,6 +76,45 @@ mod no_mechanism_is_caught_spending_more_than_it_claims {
                 !found.violated && found.epsilon_at_least >= least,
                 "{found}"
             );
+        }
+    }
+
+    /// What is published, drawn by whole releases: what follows the noise can hide nothing and must tell nothing more.
+    #[test]
+    fn with_noise_on_the_data_or_a_public_shift() {
+        let one = |query: Ask| {
+            query
+                .adjacency(Adjacency::one_entry(1.0))
+                .privacy(Privacy::laplace(1.0))
+                .feasible(0.9)
+        };
+        let input = one(Ask::cost())
+            .declared(9.0, "not of the data")
+            .strategy(Strategy::Input);
+        let shifted = enveloped(Privacy::laplace(1.0)).strategy(Strategy::Shifted);
+        for (map, ask, pair) in [
+            (limit(), input, [[20.0], [21.0]]),
+            (supply(), shifted, [[30.0], [31.0]]),
+        ] {
+            let plan = plan(&map, ask);
+            let answers = pair.map(|theta| {
+                let draw = |_| {
+                    let mut ledger = NotDurable::default();
+                    ledger.init("loads", &budget(&plan)).unwrap();
+                    let charged = charge(&plan, &mut ledger, "loads").unwrap();
+                    let released = charged.without_report().release(&theta).unwrap();
+                    // No answer is an answer too.
+                    vec![released.card().answer().first().map_or(1e6, |a| a.value)]
+                };
+                (0..8_000).map(draw).collect::<Vec<_>>()
+            });
+            let found = bound(&plan, &answers, 1e-6).unwrap();
+            println!("{:?}: {found}", plan.guarantee().strategy());
+            assert!(!found.violated && found.epsilon_at_least >= 0.7, "{found}");
+            // The same answers beside half of the claim: caught.
+            let half = plan.ask().clone().with_epsilon(0.5);
+            let half = Plan::new(&map, half).unwrap();
+            assert!(bound(&half, &answers, 1e-6).unwrap().violated);
         }
     }
 

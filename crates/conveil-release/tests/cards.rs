@@ -64,6 +64,14 @@ fn masked(card: &Card) -> (String, String) {
             *value = serde_json::Value::Null;
         }
     }
+    // That there is no answer is one.
+    if let Some(why) = card.no_answer() {
+        let line = format!("  none: the program has no answer at the noisy data: {why}\n");
+        assert!(text.contains(&line), "{text}");
+        text = text.replacen(&line, "  cost = …\n", 1);
+        json["answer"] = serde_json::json!([{"name": "cost", "value": null}]);
+        json.as_object_mut().unwrap().remove("no_answer");
+    }
     if let Some(charge) = card.ledger() {
         text = text.replace(&charge.head.to_string(), "…");
         json["ledger"]["head"] = serde_json::Value::Null;
@@ -95,6 +103,9 @@ enum Model {
     Projected,
     /// Noise on the linear term, of which one number is released.
     LinearTerm,
+    /// Noise on the data, and a public room beside noise on the value.
+    Input,
+    Shifted,
 }
 
 impl Model {
@@ -108,7 +119,7 @@ impl Model {
             | Model::Projected
             | Model::LinearTerm => follower(2),
             Model::Cone => ball(),
-            Model::Envelope => supply(),
+            Model::Envelope | Model::Input | Model::Shifted => supply(),
         }
     }
 
@@ -119,6 +130,8 @@ impl Model {
             Model::Shaped => Ask::new(Query::Variables(vec!["x".into()])).shape(shape(T)),
             Model::Cone => Ask::new(Query::Sum(vec!["x".into()])),
             Model::Envelope => return enveloped(privacy),
+            Model::Input => return enveloped(privacy).strategy(Place::Input),
+            Model::Shifted => return enveloped(privacy).strategy(Place::Shifted),
             Model::Output => return Model::Curved.ask(privacy).strategy(Place::Output),
             Model::Projected => return Model::Curved.ask(privacy).strategy(Place::Projected),
             Model::LinearTerm => {
@@ -155,7 +168,7 @@ impl Model {
             | Model::LinearTerm => {
                 vec![1100.0 * share - 550.0, 3.0]
             }
-            Model::Envelope => vec![100.0 * share - 20.0],
+            Model::Envelope | Model::Input | Model::Shifted => vec![100.0 * share - 20.0],
             Model::Cone => vec![4.0 * share - 0.5],
         }
     }
@@ -181,7 +194,7 @@ proptest! {
         model in prop_oneof![
             Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone),
             Just(Model::Envelope), Just(Model::Curved), Just(Model::Output), Just(Model::Projected),
-            Just(Model::LinearTerm)
+            Just(Model::LinearTerm), Just(Model::Input), Just(Model::Shifted)
         ],
         privacy in privacies(),
         first in 0.0..1.0f64,
@@ -212,6 +225,32 @@ proptest! {
             prop_assert_eq!(masked(a.card()), masked(b.card()));
             prop_assert_ne!(masked(a.card()), next_a);
         }
+    }
+}
+
+/// Data without an answer and data with one make the same kind of card: whether there is an answer is a function of the noisy
+/// data, which stand on the card.
+#[test]
+fn a_card_of_noisy_data_says_that_they_have_no_answer() {
+    let map = supply();
+    let plan = Plan::new(&map, Model::Input.ask(Privacy::laplace(1.0))).unwrap();
+    // Above 40 there is none.
+    for (need, has_answer) in [(10.0, true), (60.0, false)] {
+        let charged = charge(&plan, &mut memory(&plan), NAME).unwrap();
+        let released = charged.without_report().release(&[need]).unwrap();
+        let card = released.card();
+        let noisy = card.before_projection().unwrap()[0].value;
+        // Noise of scale 1 moves by 20 once in 10⁸.
+        assert!((noisy - need).abs() < 20.0);
+        assert_eq!(card.answer().len(), usize::from(has_answer));
+        assert_eq!(card.no_answer().is_some(), !has_answer);
+        assert!(released.decision().is_none());
+        let text = card.to_string();
+        assert!(text.contains("the noisy data:\n  need = "), "{text}");
+        assert_eq!(
+            text.contains("none: the program has no answer"),
+            !has_answer
+        );
     }
 }
 

@@ -167,11 +167,7 @@ impl Answers for Report {
             true => "less than without noise",
             false => "more than without noise",
         };
-        let before = match report.strategy {
-            Strategy::Program | Strategy::Output => "",
-            Strategy::Projected => ", before the projection",
-            Strategy::LinearTerm => ", before the constraints",
-        };
+        let before = (report.strategy.noise_is()).map_or(String::new(), |p| format!(", {p}"));
         let often = match report.strategy == Strategy::Program && report.certified > 0.0 {
             true => format!(
                 "; infeasible at most {}%{}",

@@ -495,7 +495,8 @@ impl Workbench {
     /// another strategy and program perturbation is not to be had.
     fn plan_to_compare(&self, observer: &dyn Observer) -> Result<Plan<'static>, Failure> {
         let feasibility = &self.inputs.spec.feasibility;
-        let is_program = feasibility.strategy.value == Strategy::Program;
+        let strategy = feasibility.strategy.value;
+        let is_program = strategy == Strategy::Program;
         if feasibility.eta.is_some() {
             match self.plan_for(Strategy::Program, observer) {
                 Err(failure)
@@ -504,7 +505,10 @@ impl Workbench {
                 other => return other,
             }
         }
-        self.plan_for(Strategy::Output, observer)
+        match strategy {
+            Strategy::Shifted | Strategy::Input => self.plan_for(strategy, observer),
+            _ => self.plan_for(Strategy::Output, observer),
+        }
     }
 
     /// What holds the program back, and how far ε, α and η can go. Private.

@@ -100,7 +100,7 @@ fn the_other_strategy(classifier: &Classifier, plan: &Plan<'_>) -> Option<(Strin
             "strategy = \"output\"".into(),
             ask.strategy(Strategy::Output),
         ),
-        Strategy::Output | Strategy::Projected | Strategy::LinearTerm => (
+        _ => (
             format!("strategy = \"program\", eta = {ETA}, rows = \"each\""),
             (ask.strategy(Strategy::Program)).feasibility(Feasibility::each(ETA)),
         ),

@@ -155,15 +155,11 @@ fn report_of(
     };
     let under = match (rmse.under_noise, strategy) {
         (None, _) => "  under the noise             no weight carries it".into(),
-        (Some(under), Strategy::LinearTerm) => format!(
-            "  expected under the noise    {:>16}  before the constraints",
-            digits(under)
+        (Some(under), _) => format!(
+            "  expected under the noise    {:>16}{}",
+            digits(under),
+            (strategy.noise_is()).map_or(String::new(), |place| format!("  {place}"))
         ),
-        (Some(under), Strategy::Projected) => format!(
-            "  expected under the noise    {:>16}  before the projection",
-            digits(under)
-        ),
-        (Some(under), _) => format!("  expected under the noise    {:>16}", digits(under)),
     };
     Document {
         fields: Fields::default()
@@ -192,11 +188,8 @@ fn advice(
     about: About,
 ) -> Option<String> {
     let under = rmse.under_noise.filter(|_| rmse.is_doubled())?;
-    let before = match plan.guarantee().strategy() {
-        Strategy::Projected => " before the projection",
-        Strategy::LinearTerm => " before the constraints",
-        Strategy::Program | Strategy::Output => "",
-    };
+    let before = plan.guarantee().strategy().noise_is();
+    let before = before.map_or(String::new(), |place| format!(" {place}"));
     let mut said = format!(
         "privacy brings the root mean square of the residuals from {} to {}{before}, more than the double",
         digits(rmse.without_noise),

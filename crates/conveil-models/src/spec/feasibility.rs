@@ -134,7 +134,9 @@ pub(super) fn read(
         Some(item) => Some(item.locate(item.boolean()?)),
     };
     let eta = match (strategy.value, &choice) {
-        (Strategy::Program, StrategyChoice::Stated) => Some(table.required("eta", "eta = 0.01")?),
+        (strategy, StrategyChoice::Stated) if strategy.needs_eta() => {
+            Some(table.required("eta", "eta = 0.01")?)
+        }
         _ => table.optional("eta"),
     };
     if eta.is_none() {

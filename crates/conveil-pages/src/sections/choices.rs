@@ -13,7 +13,7 @@ pub fn neighbours(plan: &Plan<'_>, report: &Report) -> String {
     let guarantee = plan.guarantee();
     let (law, step, sensitivity) = (plan.law(), guarantee.step(), guarantee.sensitivity());
     let is_direct =
-        plan.released().shape().is_identity() && !guarantee.strategy().is_always_feasible();
+        plan.released().shape().is_identity() && !guarantee.strategy().is_solved_after_noise();
     let answer = &report.engine().answer;
     let (centre, unit, what) = match answer.as_slice() {
         [(_, answer)] if is_direct => (*answer, "released number", String::new()),

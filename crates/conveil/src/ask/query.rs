@@ -226,9 +226,7 @@ impl Query {
                     vec![match strategy {
                         Strategy::Program => format!("{epigraph} (the cost is at most this)"),
                         // Noise on the answer falls below the cost as often as above it.
-                        Strategy::Output | Strategy::Projected | Strategy::LinearTerm => {
-                            format!("{epigraph} (the cost, with noise)")
-                        }
+                        _ => format!("{epigraph} (the cost, with noise)"),
                     }],
                 )
             }
@@ -261,7 +259,7 @@ pub fn may_be_queried(program: &Program, reference: &str, strategy: Strategy) ->
     let columns = program.find_variables(reference)?;
     match strategy {
         Strategy::Program => stands_in_a_row(program, columns.start, "a query on"),
-        Strategy::Output | Strategy::Projected | Strategy::LinearTerm => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -333,7 +331,7 @@ impl ResolvedQuery {
         match strategy {
             Strategy::Program => self.refuse_roles(map),
             // Nothing has to carry the noise.
-            Strategy::Output | Strategy::Projected | Strategy::LinearTerm => Ok(()),
+            _ => Ok(()),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Where the noise goes: into the program, onto its answer, onto its answer and back onto what is feasible (M13), or onto its
-//! linear cost before it is solved (M17c).
+//! Where the noise goes: into the program, onto its answer, onto its answer and back onto what is feasible (M13), onto its
+//! linear cost before it is solved (M17c), or onto the data themselves (M17a).
 
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -13,21 +13,29 @@ pub enum Strategy {
     Program,
     /// Output perturbation: noise on the answer of the program without noise. Nothing is promised of its feasibility.
     Output,
-    /// The same, projected onto a public feasible set: always feasible, and as private, since a projection that looks at
+    /// Noise on the optimal value, which a public room is added to: how often a decision has the released number is known
+    /// wherever the feasible values reach far enough.
+    Shifted,
+    /// Output perturbation, projected onto a public feasible set: always feasible, and as private, since a projection that looks at
     /// nothing private is post-processing.
     Projected,
     /// Noise on the private linear cost, then the program itself: always feasible, and as private, since the solve looks at
     /// the noisy cost and at public numbers alone.
     LinearTerm,
+    /// Noise on the private numbers, then the program at the noisy ones: as private, since the solve looks at nothing else.
+    /// Nothing is promised of its feasibility for the data themselves.
+    Input,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Strategy; 4] = [
+    pub const ALL: [Strategy; 6] = [
         Strategy::Program,
         Strategy::Output,
+        Strategy::Shifted,
         Strategy::Projected,
         Strategy::LinearTerm,
+        Strategy::Input,
     ];
 
     /// Its name in texts.
@@ -35,8 +43,10 @@ impl Strategy {
         match self {
             Strategy::Program => "program perturbation",
             Strategy::Output => "output perturbation",
+            Strategy::Shifted => "shifted output perturbation",
             Strategy::Projected => "projected output perturbation",
             Strategy::LinearTerm => "noise on the linear term",
+            Strategy::Input => "input perturbation",
         }
     }
 
@@ -45,14 +55,46 @@ impl Strategy {
         match self {
             Strategy::Program => "program",
             Strategy::Output => "output",
+            Strategy::Shifted => "shifted",
             Strategy::Projected => "projected",
             Strategy::LinearTerm => "linear-term",
+            Strategy::Input => "input",
         }
     }
 
     /// Whether every constraint holds, whatever the noise: what is released is made feasible after it.
     pub fn is_always_feasible(self) -> bool {
         matches!(self, Strategy::Projected | Strategy::LinearTerm)
+    }
+
+    /// Whether the noisy numbers are others than the released ones, which are made of them: both are published.
+    pub fn is_solved_after_noise(self) -> bool {
+        self.noise_is().is_some()
+    }
+
+    /// Where the noise is, where it is not on the released numbers: `± 3 before the projection`.
+    pub fn noise_is(self) -> Option<&'static str> {
+        match self {
+            Strategy::Program | Strategy::Output | Strategy::Shifted => None,
+            Strategy::Projected => Some("before the projection"),
+            Strategy::LinearTerm => Some("before the constraints"),
+            Strategy::Input => Some("on the private numbers"),
+        }
+    }
+
+    /// What the noisy numbers are, where they are not the released ones.
+    pub fn noisy_numbers(self) -> Option<&'static str> {
+        match self {
+            Strategy::Program | Strategy::Output | Strategy::Shifted => None,
+            Strategy::Projected => Some("the noisy answer before its projection"),
+            Strategy::LinearTerm => Some("the noisy minimum without the constraints"),
+            Strategy::Input => Some("the noisy data"),
+        }
+    }
+
+    /// Whether η says how much room the noise gets.
+    pub fn needs_eta(self) -> bool {
+        matches!(self, Strategy::Program | Strategy::Shifted)
     }
 
     /// Refuses what is about the room that program perturbation makes for the noise.

@@ -196,6 +196,14 @@ impl Universe {
         (l1, l2)
     }
 
+    /// The size of the largest number that a member can hold.
+    pub(crate) fn largest(&self) -> f64 {
+        let ends = self.centre.iter().enumerate();
+        ends.fold(0.0, |most, (i, centre)| {
+            most.max(centre.abs() + self.radius[i / self.dimension])
+        })
+    }
+
     /// The same between members that differ in one record of `len` entries, over the worst record. Of a disc that the
     /// record cuts, only the entries inside the record count.
     pub fn record_diameter(&self, len: usize) -> (f64, f64) {

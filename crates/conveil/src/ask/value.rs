@@ -28,7 +28,13 @@ pub(crate) fn beyond_a_cost(map: &dyn DataMap) -> Result<Option<&'static str>> {
 
 /// The query of the objective itself, for noise on the answer.
 pub(super) fn of_the_objective(strategy: Strategy, why: &str) -> Result<ResolvedQuery> {
-    if strategy != Strategy::Output {
+    let has_decision = |strategy| {
+        matches!(
+            strategy,
+            Strategy::Program | Strategy::Projected | Strategy::LinearTerm
+        )
+    };
+    if has_decision(strategy) {
         return Err(Error::refused(
             format!("a query of the value with strategy = {}", strategy.key()),
             format!(

@@ -3,6 +3,7 @@
 use super::vertices::{self, BoxSet, Boxes};
 use super::{Choice, Kind, Method, NoisyRows, Ready, Scope, Setting, Site, Task};
 use crate::error::{Error, Result};
+use crate::noise::LatticeLaw;
 use crate::rule::Lift;
 
 /// Where the mass outside the box lies.
@@ -93,23 +94,26 @@ pub(super) struct MassBoxes {
     boxes: Vec<BoxSet>,
 }
 
+impl BoxSet {
+    /// The interval of one noise that has this probability outside, and this share of that below: widened for the lattice.
+    pub(crate) fn holding(noise: &LatticeLaw, outside: f64, lower_share: f64) -> Result<Self> {
+        let law = noise.law();
+        let set = BoxSet {
+            lower: -law.upper_quantile(outside * lower_share)?,
+            upper: law.upper_quantile(outside * (1.0 - lower_share))?,
+        };
+        Ok(set.widened(noise))
+    }
+}
+
 impl MassBoxes {
     pub(super) fn new(setting: &Setting) -> Result<Self> {
-        let law = setting.noise.law();
         // 1 − (1−η)^{1/k}, without cancellation.
         let outside = -((-setting.share).ln_1p() / setting.noises as f64).exp_m1();
         let boxes = (setting.split)
             .shares()
             .into_iter()
-            .map(|lower_share| -> Result<BoxSet> {
-                let below = outside * lower_share;
-                let above = outside * (1.0 - lower_share);
-                Ok(BoxSet {
-                    lower: -law.upper_quantile(below)?,
-                    upper: law.upper_quantile(above)?,
-                }
-                .widened(&setting.noise))
-            })
+            .map(|lower_share| BoxSet::holding(&setting.noise, outside, lower_share))
             .collect::<Result<Vec<_>>>()?;
         Ok(MassBoxes { boxes })
     }

@@ -278,7 +278,7 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
         && (a - b).abs() <= 1e-4 * a.abs().max(b.abs()) + 1e-7 * optimum.abs()
     {
         advice.push(
-            "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out".into(),
+            "shifted output releases the same number with the same loss as program perturbation on this cost query; what program perturbation adds is the decision that carries the number out (strategy = \"shifted\" in [feasibility] releases the number alone)".into(),
         );
     }
     let loss = |r: &StrategyRow| r.sampled_loss_percent.or(r.loss_percent);

@@ -41,7 +41,7 @@ impl Plan<'_> {
     /// Does the private work on a dataset, releasing nothing.
     pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
         let mut decided = self.released().at(theta)?;
-        if self.ask().strategy == Strategy::LinearTerm {
+        if matches!(self.ask().strategy, Strategy::LinearTerm | Strategy::Input) {
             decided = self.in_users_variables(decided, theta)?;
         }
         let report = report(self, &decided, theta)?;
@@ -56,7 +56,7 @@ impl Plan<'_> {
     /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.
     pub fn report_on(&self, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
         match self.ask().strategy {
-            Strategy::LinearTerm => report(
+            Strategy::LinearTerm | Strategy::Input => report(
                 self,
                 &self.in_users_variables(decided.clone(), theta)?,
                 theta,

@@ -156,6 +156,13 @@ fn expected_objective(
             let extra = decided.recourse.expected_extra(program, variance);
             Ok(is_whole.then(|| program.objective(&decided.mean) + extra))
         }
+        Strategy::Shifted => {
+            let shift = plan.shift().map_or(0.0, |shift| shift.amount.abs());
+            let factor = plan.released().query().value_factor().unwrap_or(1.0);
+            Ok(Some(decided.objective + shift / factor.abs()))
+        }
+        // At noisy data there may be no answer, and then no cost.
+        Strategy::Input => Ok(None),
         Strategy::Projected | Strategy::LinearTerm => {
             let shape = plan.released().shape();
             let mut sum = 0.0;
@@ -197,9 +204,8 @@ pub struct AnswerMeasure<'m> {
 
 /// The error bar that all released numbers have in common.
 fn common_error_bar(plan: &Plan<'_>) -> Option<f64> {
-    match plan.ask().strategy {
-        Strategy::Program | Strategy::Output => {}
-        Strategy::Projected | Strategy::LinearTerm => return None,
+    if plan.ask().strategy.is_solved_after_noise() {
+        return None;
     }
     let widths = &plan.guarantee().uncertainty().half_widths;
     let first = *widths.first()?;

@@ -13,6 +13,7 @@ mod frontier;
 mod judge;
 mod levers;
 mod movement;
+mod noisy_data;
 mod report;
 mod strategies;
 mod widest;

@@ -125,6 +125,7 @@ impl CuratorReport {
         let loss = objective - optimum;
         let carried =
             plan.ask().strategy == Strategy::Program || deviation.iter().any(|d| *d > 0.0);
+        let room = plan.shift().map_or(0.0, |shift| shift.amount);
         let budget = plan.guarantee().budget().clone();
         CuratorReport {
             private: true,
@@ -142,7 +143,7 @@ impl CuratorReport {
                 .labels()
                 .iter()
                 .cloned()
-                .zip(decided.answer.iter().copied())
+                .zip(decided.answer.iter().map(|answer| answer + room))
                 .collect(),
             scale: plan.law().scale(),
             mean: named(&decided.mean),
@@ -214,6 +215,14 @@ impl CuratorReport {
             Strategy::Output if self.has_elastic_losses => writeln!(
                 f,
                 "infeasible             nothing is promised: losses give way, and every answer is admissible"
+            ),
+            Strategy::Shifted => writeln!(
+                f,
+                "infeasible             no decision carries the noise; how often there is one with the released number, `compare` shows"
+            ),
+            Strategy::Input => writeln!(
+                f,
+                "infeasible             nothing is promised for the data themselves; how often the answer at noisy data is feasible for them, `compare` shows"
             ),
             Strategy::Output => writeln!(
                 f,
@@ -347,11 +356,7 @@ impl fmt::Display for CuratorReport {
                 shown(self.objective)
             )?;
             let percent = (self.loss_percent).map_or(String::new(), |p| format!("  ({p:.2}%)"));
-            let before = match self.strategy {
-                Strategy::Projected => ", before the projection",
-                Strategy::LinearTerm => ", before the constraints",
-                Strategy::Program | Strategy::Output => "",
-            };
+            let before = (self.strategy.noise_is()).map_or(String::new(), |p| format!(", {p}"));
             writeln!(
                 f,
                 "cost of privacy        {:>16}{percent}{before}",

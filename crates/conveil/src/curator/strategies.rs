@@ -6,43 +6,46 @@ use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::curate::misses_what_no_noise_moves;
 use super::empirical::Measured;
 use super::judge::Judge;
-use crate::ask::{Adjacency, Norm, Request, Strategy};
+use super::noisy_data::{self, input_alone};
+use crate::ask::Strategy;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::{Law, Sampler};
-use crate::plan::{Decided, Plan, Projection, ReleasedMap};
+use crate::plan::{Decided, Plan, Projection, ReleasedMap, Shift};
 use crate::program::{Cone, Program, Sparse};
 use crate::rule::RowRule;
 use crate::solve::{self, Batch, Outcome, Settings};
 
 /// Draws come from streams of their own, apart from those of the sampled methods.
-const STREAM: u64 = 1 << 40;
+pub(super) const STREAM: u64 = 1 << 40;
 
 /// Why there is no room to plan for.
 const NO_ETA: &str = "no η is stated, which says how often the noise must fit";
 
 /// Draws that need a solve each are limited to this many.
-const SOLVED_DRAWS: u64 = 1_000;
+pub(super) const SOLVED_DRAWS: u64 = 1_000;
 
-struct Ground<'p, 'm> {
-    plan: &'p Plan<'m>,
-    released: &'p ReleasedMap<'m>,
+pub(super) struct Ground<'p, 'm> {
+    pub(super) plan: &'p Plan<'m>,
+    pub(super) released: &'p ReleasedMap<'m>,
     /// The program that every strategy works on: at the data, clipped to their public bounds.
     program: Program,
     /// What every strategy's feasibility is judged by: the program at the data as they are.
-    judge: Judge,
+    pub(super) judge: Judge,
     x: Vec<f64>,
     optimum: f64,
     /// What the objective leaves out of the loss: percentages count it in.
     objective_constant: f64,
     answer: Vec<f64>,
     /// The feasible answers of the program that is worked on.
-    interval: Option<(f64, f64)>,
-    draws: u64,
-    seed: u64,
+    pub(super) interval: Option<(f64, f64)>,
+    pub(super) draws: u64,
+    pub(super) seed: u64,
     settings: Settings,
     /// What a decision is judged by in the place of its objective.
     measure: Option<&'p Measure<'p>>,
+    /// The public room of shifted output, where no program perturbation has one.
+    shift: Option<Shift>,
 }
 
 /// A cost of a decision on all columns: smaller is better.
@@ -69,10 +72,46 @@ pub fn compare_by(
     seed: u64,
     batch: &Batch<'_>,
 ) -> Result<Comparison> {
-    if plan.ask().strategy.is_always_feasible() {
-        let output = plan.with_strategy(Strategy::Output, batch)?;
-        return compare_by(measure, &output, theta, draws, seed, batch);
+    let strategy = plan.ask().strategy;
+    let beside = |strategy| match plan.with_strategy(strategy, batch) {
+        Ok(plan) => Ok(Ok(plan)),
+        Err(Error::Refused { why, .. }) => Ok(Err(why)),
+        Err(other) => Err(other),
+    };
+    match strategy {
+        Strategy::Program | Strategy::Output => {
+            compare_on(measure, plan, None, theta, draws, seed, batch)
+        }
+        // It states η, so that program perturbation can be asked for too.
+        Strategy::Shifted => match beside(Strategy::Program)? {
+            Ok(program) => compare_on(measure, &program, None, theta, draws, seed, batch),
+            Err(_) => {
+                let output = plan.with_strategy(Strategy::Output, batch)?;
+                let shift = plan.shift().cloned();
+                compare_on(measure, &output, shift, theta, draws, seed, batch)
+            }
+        },
+        Strategy::Projected | Strategy::LinearTerm => {
+            let output = plan.with_strategy(Strategy::Output, batch)?;
+            compare_on(measure, &output, None, theta, draws, seed, batch)
+        }
+        Strategy::Input => match beside(Strategy::Output)? {
+            Ok(output) => compare_on(measure, &output, None, theta, draws, seed, batch),
+            Err(why) => input_alone(measure, plan, &why, theta, draws, seed, batch),
+        },
     }
+}
+
+/// The comparison around a plan whose noise is in the program or on its answer.
+fn compare_on(
+    measure: Option<&Measure<'_>>,
+    plan: &Plan<'_>,
+    shift: Option<Shift>,
+    theta: &[f64],
+    draws: u64,
+    seed: u64,
+    batch: &Batch<'_>,
+) -> Result<Comparison> {
     // The baselines know no envelope: they and the feasibility of all are judged by the user's own program.
     let released = plan.released().plain().unwrap_or(plan.released());
     let settings = released.settings().clone();
@@ -98,6 +137,7 @@ pub fn compare_by(
         seed,
         settings,
         measure,
+        shift,
     };
     let decided = match plan.released().at(theta) {
         _ if !ground.has_program() => None,
@@ -109,9 +149,9 @@ pub fn compare_by(
         Err(other) => return Err(other),
     };
     let rows = vec![
-        ground.input(theta, batch)?,
+        noisy_data::input(&ground, theta, batch)?,
         ground.output(theta, batch)?,
-        ground.shifted()?,
+        ground.shifted(theta, batch)?,
         ground.projected(batch)?,
         ground.linear_term(theta, batch)?,
         ground.program(decided.as_ref(), batch)?,
@@ -152,7 +192,7 @@ impl Ground<'_, '_> {
         self.plan.ask().strategy == Strategy::Program
     }
 
-    fn row(&self, strategy: &'static str) -> StrategyRow {
+    pub(super) fn row(&self, strategy: &'static str) -> StrategyRow {
         StrategyRow {
             strategy,
             status: "ok".into(),
@@ -166,7 +206,7 @@ impl Ground<'_, '_> {
         }
     }
 
-    fn not_applicable(&self, strategy: &'static str, why: &str) -> StrategyRow {
+    pub(super) fn not_applicable(&self, strategy: &'static str, why: &str) -> StrategyRow {
         StrategyRow {
             status: format!("does not apply: {why}"),
             ..self.row(strategy)
@@ -185,7 +225,7 @@ impl Ground<'_, '_> {
     }
 
     /// The loss of a decision, by the measure of the comparison.
-    fn loss_of(&self, x: &[f64]) -> f64 {
+    pub(super) fn loss_of(&self, x: &[f64]) -> f64 {
         match self.measure {
             Some(measure) => measure(x) - measure(&self.x),
             None => self.program.objective(x) - self.optimum,
@@ -193,12 +233,12 @@ impl Ground<'_, '_> {
     }
 
     /// The loss of an answer to a value query, in the objective's unit.
-    fn value_loss(&self, answer: f64) -> Option<f64> {
+    pub(super) fn value_loss(&self, answer: f64) -> Option<f64> {
         let factor = self.released.query().value_factor?;
         Some((answer - self.answer[0]) / factor)
     }
 
-    fn slip(&self) -> f64 {
+    pub(super) fn slip(&self) -> f64 {
         // Of the data that are worked on: values far outside their bounds must not loosen it.
         let largest = self.program.b().iter().fold(0.0f64, |m, v| m.max(v.abs()));
         self.settings.tolerance() * (1.0 + largest)
@@ -232,7 +272,7 @@ impl Ground<'_, '_> {
     }
 
     /// Is there a feasible x with Qx = answer?
-    fn answer_is_feasible(&self, answer: &[f64]) -> Result<bool> {
+    pub(super) fn answer_is_feasible(&self, answer: &[f64]) -> Result<bool> {
         if let Some((low, high)) = self.judge.interval {
             let slip = self.slip();
             return Ok(answer[0] >= low - slip && answer[0] <= high + slip);
@@ -354,7 +394,12 @@ impl Ground<'_, '_> {
         0.5 * self.law().variance() * sum
     }
 
-    fn tally(&self, row: &mut StrategyRow, results: Vec<(Option<f64>, bool)>, feasible_only: bool) {
+    pub(super) fn tally(
+        &self,
+        row: &mut StrategyRow,
+        results: Vec<(Option<f64>, bool)>,
+        feasible_only: bool,
+    ) {
         let total = results.len().max(1) as f64;
         let bad = results.iter().filter(|r| !r.1).count() as f64;
         row.sampled_infeasible_percent = Some(100.0 * bad / total);
@@ -371,9 +416,13 @@ impl Ground<'_, '_> {
     }
 
     /// r = 1, a value query under one box: v* − l + ζ.
-    fn shifted(&self) -> Result<StrategyRow> {
+    fn shifted(&self, theta: &[f64], batch: &Batch<'_>) -> Result<StrategyRow> {
         let released = self.released;
         let name = "shifted output";
+        if let (Some(shift), Some(factor)) = (&self.shift, released.query().value_factor) {
+            let start = self.answer_without_noise(theta, batch)?[0];
+            return self.moved(name, start + shift.amount, shift.amount / factor);
+        }
         if !self.has_program() {
             return Ok(self.not_applicable(name, NO_ETA));
         }
@@ -416,8 +465,14 @@ impl Ground<'_, '_> {
             row.status = "infeasible".into();
             return Ok(row);
         };
-        let start = self.answer[0] - shift;
-        row.loss = Some(-shift / factor);
+        self.moved(name, self.answer[0] - shift, -shift / factor)
+    }
+
+    /// A value with room for the noise: noise around it, and by how much it is worse than the optimum.
+    fn moved(&self, name: &'static str, start: f64, loss: f64) -> Result<StrategyRow> {
+        let t = self.released.shape().row(0)[0];
+        let mut row = self.row(name);
+        row.loss = Some(loss);
         row.loss_percent = row.loss.and_then(|l| self.percent(l));
         row.infeasible_percent = self.exact_infeasibility(start).map(|p| 100.0 * p);
         row.draws = self.draws;
@@ -540,66 +595,5 @@ impl Ground<'_, '_> {
     fn expected_objective(&self, decided: &Decided) -> f64 {
         let extra = (decided.recourse).expected_extra(&self.program, self.law().variance());
         self.program.objective(&decided.mean) + extra
-    }
-
-    /// Noise on the data, then the program without noise. Its answer must be feasible for the real data.
-    fn input(&self, theta: &[f64], batch: &Batch<'_>) -> Result<StrategyRow> {
-        let name = "input";
-        let guarantee = self.plan.guarantee();
-        let (privacy, adjacency) = (guarantee.privacy(), guarantee.adjacency());
-        let universe = match self.plan.sensitivity() {
-            Request::Sampled(sampled) => Some(&sampled.universe),
-            _ => guarantee.universe(),
-        };
-        let reach = adjacency.reach(theta.len()).or_else(|| {
-            universe.map(|u| match adjacency {
-                Adjacency::OneRecord { len } => u.record_diameter(*len),
-                _ => u.diameter(),
-            })
-        });
-        let Some((l1, l2)) = reach else {
-            return Ok(self.not_applicable(name, "the adjacency sets no distance between datasets"));
-        };
-        let law = privacy.law(match privacy.norm() {
-            Norm::L1 => l1,
-            Norm::L2 => l2,
-        })?;
-        let mut row = self.row(name);
-        row.draws = self.draws.min(SOLVED_DRAWS);
-        let map = self.released.map();
-        // The noise covers the distance between data as they count.
-        let theta = map.clipped(theta)?;
-        let query = self.released.query();
-        let slip = self.slip();
-        let results = batch.run(row.draws as usize, |index| -> Result<(Option<f64>, bool)> {
-            let mut noise = vec![0.0; theta.len()];
-            Sampler::new(self.seed, STREAM + index as u64).fill(&law, &mut noise);
-            let noisy: Vec<f64> = theta.iter().zip(&noise).map(|(t, n)| t + n).collect();
-            let program = map.at(&noisy)?;
-            match solve::solve(&program, &self.settings) {
-                Outcome::Optimal(solution) => {
-                    let answer = query.answer(&program, &solution.x);
-                    if self.interval.is_some() {
-                        return Ok((
-                            self.value_loss(answer[0]),
-                            self.answer_is_feasible(&answer)?,
-                        ));
-                    }
-                    let violation = self.judge.worst_violation(&solution.x);
-                    Ok((Some(self.loss_of(&solution.x)), violation <= slip))
-                }
-                Outcome::Infeasible(_) | Outcome::Unbounded(_) => Ok((None, false)),
-                other => other
-                    .into_solution(&program, self.settings.tolerance())
-                    .map(|_| (None, false)),
-            }
-        })?;
-        // A draw without a solution has no loss; one with an infeasible answer keeps its loss.
-        self.tally(
-            &mut row,
-            results.into_iter().collect::<Result<Vec<_>>>()?,
-            false,
-        );
-        Ok(row)
     }
 }

@@ -51,6 +51,8 @@ pub struct Basis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Solves {
+    /// Nothing: no solve comes before the noise.
+    NoneBeforeTheNoise,
     /// Residuals and gap are checked, and nothing is proven.
     Checked,
     /// Proven to lie within the public tolerance, over public bounds on every variable.
@@ -88,6 +90,17 @@ impl Basis {
                 Some(_) => Solves::Proven,
                 None => Solves::Checked,
             },
+            considered: Vec::new(),
+        }
+    }
+
+    /// A bound that holds by what neighbours are, on numbers that no solve comes before.
+    pub(super) fn by_definition(name: &str, statement: String) -> Self {
+        Basis {
+            kind: Kind::Certificate { name: name.into() },
+            statement,
+            defined_everywhere: true,
+            solves: Solves::NoneBeforeTheNoise,
             considered: Vec::new(),
         }
     }

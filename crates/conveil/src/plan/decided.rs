@@ -2,7 +2,7 @@
 
 use super::correction::Correction;
 use crate::program::Program;
-use crate::solve::Residuals;
+use crate::solve::{Residuals, Solution};
 
 /// X, sparse by rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,6 +138,25 @@ impl Decided {
             mean,
             answer,
             recourse,
+            ..self
+        }
+    }
+
+    /// Another program's optimum, which no noise moves, as it was solved.
+    pub(super) fn in_place_of(self, program: Program, solved: Solution, answer: Vec<f64>) -> Self {
+        Decided {
+            recourse: Recourse {
+                noises: self.recourse.noises,
+                rows: vec![Vec::new(); program.columns()],
+            },
+            lifted_size: (program.columns(), program.rows()),
+            program,
+            mean: solved.x,
+            answer,
+            objective: solved.objective,
+            residuals: solved.residuals,
+            prices: solved.z,
+            proven_error: None,
             ..self
         }
     }

@@ -4,7 +4,7 @@ mod in_short;
 
 use super::basis::{Basis, Kind, Solves};
 use super::released::Corrects;
-use super::{ReleasedMap, Uncertainty};
+use super::{Bias, ReleasedMap, Shift, Uncertainty};
 use crate::ask::{Adjacency, Ask, Privacy, ResolvedQuery, Stated, Strategy, Universe};
 use crate::chance::Budget;
 use crate::digits::short;
@@ -59,6 +59,8 @@ pub struct Guarantee {
     /// ε of a private choice that came before, counted in `privacy`.
     choice: f64,
     uncertainty: Uncertainty,
+    /// The public room that is added to the noisy value, where one is.
+    shift: Option<Shift>,
 }
 
 impl Guarantee {
@@ -73,7 +75,7 @@ impl Guarantee {
     ) -> Self {
         // Noise on the linear term is on a program without constraints, and the model's own is solved after it.
         let template = match ask.strategy {
-            Strategy::LinearTerm => model.template(),
+            Strategy::LinearTerm | Strategy::Input => model.template(),
             _ => released.map().template(),
         };
         let labels = published.labels();
@@ -83,14 +85,18 @@ impl Guarantee {
         let is_a_loss = |v: &VariableBlock| v.range().all(|j| losses.contains(&j));
         Guarantee {
             uncertainty: Uncertainty::new(ask, released, model),
+            shift: None,
             protects: ask.protects.clone(),
             subject: meaning.subject,
             settings: meaning.settings,
             choice: 0.0,
             reading: (meaning.reading)
                 .map(|reading| match ask.strategy {
-                    Strategy::Program | Strategy::Projected | Strategy::LinearTerm => reading,
-                    Strategy::Output => reading.without_promises(),
+                    Strategy::Program
+                    | Strategy::Projected
+                    | Strategy::LinearTerm
+                    | Strategy::Input => reading,
+                    Strategy::Output | Strategy::Shifted => reading.without_promises(),
                 })
                 .and_then(|reading| reading.released(published.sums(template))),
             strategy: ask.strategy,
@@ -104,7 +110,7 @@ impl Guarantee {
             step: released.step(),
             budget: released.design().budget().clone(),
             labels: labels.to_vec(),
-            noisy: match ask.strategy.is_always_feasible() {
+            noisy: match ask.strategy.is_solved_after_noise() {
                 true => released.query().labels().to_vec(),
                 false => Vec::new(),
             },
@@ -132,6 +138,18 @@ impl Guarantee {
                     .collect()
             }),
         }
+    }
+
+    /// This public room is added to the noisy value.
+    pub(super) fn shifted(mut self, shift: Option<&Shift>, clipped_or_capped: bool) -> Self {
+        if let Some(shift) = shift {
+            self.uncertainty.bias = Some(Bias {
+                amount: shift.amount.abs(),
+                at_most: clipped_or_capped,
+            });
+            self.shift = Some(shift.clone());
+        }
+        self
     }
 
     /// The claim is about this universe: data outside count as its nearest member.
@@ -267,7 +285,11 @@ impl Guarantee {
     /// The privacy sentence has these words, and a ledger counts the claim for its own neighbours only, exactly where this
     /// is so (M16). Test: `words_on_the_card_and_what_the_ledger_counts_agree`.
     pub fn is_given_an_answer(&self) -> bool {
-        !(self.basis.defined_everywhere && self.basis.solves == Solves::Proven)
+        let is_always_solved = matches!(
+            self.basis.solves,
+            Solves::Proven | Solves::NoneBeforeTheNoise
+        );
+        !(self.basis.defined_everywhere && is_always_solved)
     }
 
     /// Between which datasets the claim holds, in words.
@@ -411,11 +433,14 @@ impl Guarantee {
 
     /// What a released number will be like, without data.
     fn expectation_text(&self) -> String {
-        let what = match (self.labels.len(), self.strategy) {
-            (1, Strategy::Program | Strategy::Output | Strategy::Projected) => "the number has",
-            (_, Strategy::Projected) => "before the projection each number has",
-            (_, Strategy::LinearTerm) => "before the constraints each number has",
-            _ => "each number has",
+        let what = match (self.labels.len(), self.strategy.noise_is()) {
+            (1, Some(_)) if self.strategy == Strategy::Projected => "the number has".into(),
+            (_, Some(place)) if self.strategy == Strategy::Input => {
+                format!("{place} each one has")
+            }
+            (_, Some(place)) => format!("{place} each number has"),
+            (1, None) => "the number has".into(),
+            (_, None) => "each number has".to_string(),
         };
         let bar = self.bars();
         let percent = 100.0 * self.uncertainty.share;
@@ -429,7 +454,7 @@ impl Guarantee {
         let fixed = "everything that was asked for was fixed without looking at the private data";
         // Whether the arithmetic of a solve suffices is not a theorem.
         match self.basis.solves {
-            Solves::Checked => fixed.into(),
+            Solves::Checked | Solves::NoneBeforeTheNoise => fixed.into(),
             Solves::Proven => format!(
                 "{fixed}; a solve that cannot be proven makes no answer, and that this happens on no dataset is assumed too"
             ),
@@ -470,6 +495,15 @@ impl Guarantee {
                 };
                 text
             }
+            Strategy::Shifted => format!(
+                "{}{}",
+                self.shift.as_ref().map_or(String::new(), Shift::text),
+                self.counted_data()
+            ),
+            Strategy::Input => format!(
+                "the answer is that of the program at the noisy data, and meets all constraints as they are there, to the tolerance of the solver; nothing is promised for the data themselves; where the program has no answer at the noisy data, that is the answer{}",
+                self.counted_data()
+            ),
             Strategy::Projected => format!(
                 "the answer meets {}, always, to the tolerance of the solver: it is the noisy answer projected onto them, and they are public",
                 self.which_constraints()
@@ -587,10 +621,7 @@ impl fmt::Display for Guarantee {
         writeln!(f, "released: {released}")?;
         if !self.noisy.is_empty() {
             let noisy: Vec<&str> = self.noisy.iter().map(String::as_str).collect();
-            let what = match self.strategy {
-                Strategy::LinearTerm => "the noisy minimum without the constraints",
-                _ => "the noisy answer before its projection",
-            };
+            let what = self.strategy.noisy_numbers().unwrap_or_default();
             writeln!(
                 f,
                 "  published beside it: {what}, {}",

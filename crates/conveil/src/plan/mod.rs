@@ -1,5 +1,6 @@
 //! The Plan: everything a guarantee needs, decided without data; the released map; the curator's side.
 
+mod after;
 mod auto;
 mod basis;
 mod certified;
@@ -9,17 +10,20 @@ mod decided;
 mod deterministic;
 mod guarantee;
 mod linear_term;
+mod noisy_data;
 pub(crate) mod posed;
 mod projection;
 mod proven;
 mod readable;
 mod released;
+mod shift;
 mod skeleton;
 mod terms;
 mod uncertainty;
 mod warnings;
 pub(crate) mod within;
 
+pub use after::Published;
 pub use auto::Considered;
 pub use basis::{Basis, BasisKind};
 pub use choice::Choice;
@@ -29,6 +33,7 @@ pub use deterministic::DeterministicMap;
 pub use guarantee::Guarantee;
 pub use projection::Projection;
 pub use released::ReleasedMap;
+pub(crate) use shift::Shift;
 pub(crate) use terms::{UnderTerms, under_terms};
 pub use uncertainty::{Bias, Uncertainty};
 
@@ -38,7 +43,9 @@ use crate::error::{Error, Result};
 use crate::noise::Law;
 use crate::program::{DataMap, Setting};
 use crate::solve::{Batch, Cancel};
+use after::After;
 use linear_term::LinearTerm;
+use noisy_data::{NoisyData, Solving};
 use skeleton::{Scaled, Skeleton};
 use std::sync::Arc;
 
@@ -55,7 +62,7 @@ pub struct Plan<'m> {
     sensitivity: Request,
     released: ReleasedMap<'m>,
     /// What is made of the noisy answer before it is published.
-    projection: Option<Projection>,
+    after: Option<After<'m>>,
     /// The names of the published numbers.
     labels: Vec<String>,
     guarantee: Guarantee,
@@ -85,9 +92,7 @@ impl<'m> Plan<'m> {
         let mut plan = self.clone();
         plan.ask.settings = plan.ask.settings.with_cancel(cancel.clone());
         plan.released = plan.released.watching(cancel);
-        plan.projection = plan
-            .projection
-            .map(|projection| projection.watching(cancel));
+        plan.after = plan.after.map(|after| after.watching(cancel));
         plan
     }
 
@@ -138,6 +143,9 @@ impl<'m> Plan<'m> {
         batch: &Batch<'_>,
     ) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
+        if ask.strategy == Strategy::Input {
+            return Self::on_the_data(original, ask);
+        }
         if let Some(Request::Certificate { word, terms }) = &ask.sensitivity
             && *word == certify::AUTO
         {
@@ -188,7 +196,21 @@ impl<'m> Plan<'m> {
             basis,
             sensitivity,
         );
-        let guarantee = guarantee.over(universe);
+        let shift = match ask.strategy {
+            Strategy::Shifted => {
+                let (query, shape) = (released.query(), released.shape());
+                Some(Shift::new(&ask, query, shape, released.noise())?)
+            }
+            _ => None,
+        };
+        let is_capped = released.plain().is_some()
+            || (map.parameters().kinds()).any(|parameter| parameter.bounds().is_some());
+        let guarantee = guarantee.over(universe).shifted(shift.as_ref(), is_capped);
+        let after = match (projection, shift) {
+            (Some(projection), _) => Some(After::Projection(projection)),
+            (None, Some(shift)) => Some(After::Shift(shift)),
+            (None, None) => None,
+        };
         let own = released.plain().unwrap_or(&released);
         let mut warnings = warnings::collect(map, own.map(), &stated, own);
         warnings.extend(released.is_strained().then(warnings::strained));
@@ -199,10 +221,40 @@ impl<'m> Plan<'m> {
             sensitivity: stated.sensitivity,
             ask,
             released,
-            projection,
+            after,
             labels,
             guarantee,
             warnings,
+        })
+    }
+
+    /// Noise on the data themselves, and the program after it. A sensitivity of the answer is of no use here: the one that is
+    /// stated stays unused, so that the strategy can be chosen by one line.
+    fn on_the_data(original: Arc<dyn DataMap + 'm>, ask: Ask) -> Result<Self> {
+        let stated = ask.stated()?;
+        let noisy = NoisyData::new(&original, &ask, &stated)?;
+        let labels = noisy.solving.query().labels().to_vec();
+        readable::check(&*original, &stated, &labels)?;
+        let (released, basis, sensitivity) = noisy.scaled(&stated)?;
+        let query = noisy.solving.query();
+        let guarantee = Guarantee::new(
+            &ask,
+            &stated,
+            &released,
+            query,
+            &*original,
+            basis,
+            sensitivity,
+        );
+        Ok(Plan {
+            model: original.clone(),
+            sensitivity: stated.sensitivity.clone(),
+            guarantee: guarantee.over(noisy.universe),
+            warnings: warnings::of_privacy(&*original, &stated),
+            after: Some(After::Solving(noisy.solving)),
+            ask,
+            released,
+            labels,
         })
     }
 
@@ -222,12 +274,25 @@ impl<'m> Plan<'m> {
         &self.released
     }
 
-    /// What is published of a noisy answer Qx̄ + Tζ: the answer itself, or its projection. It looks at nothing private.
+    /// What is published of a noisy answer Qx̄ + Tζ: the answer itself, or what is made of it. It looks at nothing private.
     pub fn published(&self, noisy: &[f64]) -> Result<Vec<f64>> {
-        match &self.projection {
-            None => Ok(noisy.to_vec()),
-            Some(projection) => projection.apply(noisy),
+        match self.outcome(noisy)? {
+            Published::Answer(answer) => Ok(answer),
+            Published::NoAnswer(why) => Err(Error::NotAttainable(why)),
         }
+    }
+
+    /// The same, where that there is no answer at noisy data is an outcome like another.
+    pub fn outcome(&self, noisy: &[f64]) -> Result<Published> {
+        match &self.after {
+            None => Ok(Published::Answer(noisy.to_vec())),
+            Some(after) => after.published(noisy),
+        }
+    }
+
+    /// The public room that is added to the noisy value, where one is.
+    pub(crate) fn shift(&self) -> Option<&Shift> {
+        self.after.as_ref().and_then(After::shift)
     }
 
     /// The plan of the same ask with another strategy, or why there is none.
@@ -240,7 +305,7 @@ impl<'m> Plan<'m> {
 
     /// The decision that a noisy answer stands for, where it is made feasible after the noise.
     pub(crate) fn decision_of(&self, noisy: &[f64]) -> Option<Result<Vec<f64>>> {
-        (self.projection.as_ref()).map(|projection| projection.decision_of(noisy))
+        self.after.as_ref()?.decision_of(noisy)
     }
 
     /// The names of the published numbers.
@@ -251,8 +316,10 @@ impl<'m> Plan<'m> {
     /// A decision of [`ReleasedMap::at`] in the variables and rows of the user's own program at θ. Noise on the linear term
     /// has the program's own optimum as its mean, and is on it before the constraints. Private.
     pub fn in_users_variables(&self, decided: Decided, theta: &[f64]) -> Result<Decided> {
-        let (Strategy::LinearTerm, Some(solving)) = (self.ask.strategy, &self.projection) else {
-            return self.released.in_users_variables(decided, theta);
+        let solving = match (self.ask.strategy, &self.after) {
+            (Strategy::LinearTerm, Some(After::Projection(solving))) => solving,
+            (_, Some(After::Solving(solving))) => return solving.without_noise(decided, theta),
+            _ => return self.released.in_users_variables(decided, theta),
         };
         let program = self.model.at(theta)?;
         let mean = solving.decision_of(&decided.answer)?;

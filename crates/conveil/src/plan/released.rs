@@ -40,6 +40,8 @@ pub struct ReleasedMap<'m> {
     pub(super) strained: bool,
     /// The program in its weights alone, where it is a sum of losses.
     pub(super) local: Option<LossForm>,
+    /// It is θ ↦ θ: nothing is solved.
+    is_the_data: bool,
     /// Where the solved program may deviate from the data: the user's own program for the tie-breaking second solve.
     pub(super) deviating: Option<Deviating<'m>>,
 }
@@ -141,6 +143,7 @@ impl<'m> ReleasedMap<'m> {
             limits: Vec::new(),
             bounded: true,
             strained: false,
+            is_the_data: false,
             deviating: None,
             map,
             posed,
@@ -158,6 +161,12 @@ impl<'m> ReleasedMap<'m> {
             plain: Box::new(deviating.plain.watching(cancel)),
             ..deviating
         });
+        self
+    }
+
+    /// The map is the data themselves, as they count: its minimum is known without a solve.
+    pub(super) fn without_a_solve(mut self) -> Self {
+        self.is_the_data = true;
         self
     }
 
@@ -359,6 +368,9 @@ impl<'m> ReleasedMap<'m> {
     /// (x̄, X) at θ, by the one road: dataset → program → lifted → conic → rewrite → backend → our check → answer.
     pub fn at(&self, theta: &[f64]) -> Result<Decided> {
         let program = self.map.at(theta)?;
+        if self.is_the_data {
+            return Ok(self.the_data(program, self.map.clipped(theta)?));
+        }
         let best = self.best_split(&program)?;
         match &self.deviating {
             None => Ok(best),
@@ -367,6 +379,21 @@ impl<'m> ReleasedMap<'m> {
             }
             Some(map) => keep_the_answer(best, theta, &map.deviation, &map.plain),
         }
+    }
+
+    /// The data as the answer: exact, whatever they are.
+    fn the_data(&self, program: Program, data: Vec<f64>) -> Decided {
+        let n = data.len();
+        let solved = Solved {
+            objective: program.objective(&data),
+            residuals: Residuals::of(&program, &data, &[]),
+            prices: Vec::new(),
+            recourse: vec![Vec::new(); n],
+            error: Some(0.0),
+            size: (n, 0),
+            mean: data,
+        };
+        self.decided(&program, solved, 0)
     }
 
     /// The same map, query and rule under another law or another η, with nothing to prove.

@@ -32,21 +32,7 @@ pub(super) fn collect(
             Some(_) => {}
         }
     }
-    let records = match stated.adjacency {
-        Adjacency::OneRecord { len } => map.len() / len.max(1),
-        _ => map.len(),
-    };
-    let (epsilon, delta) = (stated.privacy.epsilon(), stated.privacy.delta());
-    if delta >= 1.0 / records as f64 {
-        warnings.push(format!(
-            "δ = {delta} is at least 1/{records}: it permits publishing one record outright"
-        ));
-    }
-    if matches!(stated.privacy, Privacy::Laplace { .. }) && epsilon > 10.0 {
-        warnings.push(format!(
-            "ε = {epsilon}: adjacent datasets may differ by a factor e^{epsilon} in likelihood, which protects little"
-        ));
-    }
+    warnings.extend(of_privacy(map, stated));
     if released.design().is_at_the_mean() {
         // The rest is about the room for noise.
         return warnings;
@@ -79,6 +65,27 @@ pub(super) fn collect(
             )),
             Recession::None => {}
         }
+    }
+    warnings
+}
+
+/// What ε and δ by themselves give away.
+pub(super) fn of_privacy(map: &dyn DataMap, stated: &Stated) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let records = match stated.adjacency {
+        Adjacency::OneRecord { len } => map.len() / len.max(1),
+        _ => map.len(),
+    };
+    let (epsilon, delta) = (stated.privacy.epsilon(), stated.privacy.delta());
+    if delta >= 1.0 / records as f64 {
+        warnings.push(format!(
+            "δ = {delta} is at least 1/{records}: it permits publishing one record outright"
+        ));
+    }
+    if matches!(stated.privacy, Privacy::Laplace { .. }) && epsilon > 10.0 {
+        warnings.push(format!(
+            "ε = {epsilon}: adjacent datasets may differ by a factor e^{epsilon} in likelihood, which protects little"
+        ));
     }
     warnings
 }

@@ -58,22 +58,32 @@ struct Within<'m> {
     universe: Universe,
 }
 
+/// Refuses a universe whose nearest members of two neighbours need not be neighbours.
+pub(super) fn refuse_other_neighbours(
+    map: &dyn DataMap,
+    universe: &Universe,
+    adjacency: &Adjacency,
+) -> Result<()> {
+    if universe.len() != map.len() {
+        return Err(Error::input(format!(
+            "the universe has {} entries, but the model has {} private parameters",
+            universe.len(),
+            map.len()
+        )));
+    }
+    if !universe.keeps_neighbours(adjacency) {
+        return Err(Error::refused(
+            format!("this universe with {adjacency}"),
+            "data outside it count as its nearest member, and the nearest members of two neighbours need not be neighbours: a disc moves several entries at once, and an entry with two values jumps",
+            "a box (kind = \"box\"), which clips entry by entry; or adjacency l2, universe, or one-record with whole discs in every record",
+        ));
+    }
+    Ok(())
+}
+
 impl<'m> Within<'m> {
     fn new(map: Arc<dyn DataMap + 'm>, universe: Universe, adjacency: &Adjacency) -> Result<Self> {
-        if universe.len() != map.len() {
-            return Err(Error::input(format!(
-                "the universe has {} entries, but the model has {} private parameters",
-                universe.len(),
-                map.len()
-            )));
-        }
-        if !universe.keeps_neighbours(adjacency) {
-            return Err(Error::refused(
-                format!("this universe with {adjacency}"),
-                "data outside it count as its nearest member, and the nearest members of two neighbours need not be neighbours: a disc moves several entries at once, and an entry with two values jumps",
-                "a box (kind = \"box\"), which clips entry by entry; or adjacency l2, universe, or one-record with whole discs in every record",
-            ));
-        }
+        refuse_other_neighbours(&*map, &universe, adjacency)?;
         Ok(Within { map, universe })
     }
 

@@ -433,6 +433,11 @@ fn checked(parameters: &Parameters, theta: &[f64]) -> Result<()> {
     }
 }
 
+/// θ with every entry clipped to its public bounds, after its length and numbers were checked. No entry moves another.
+pub(crate) fn clip_entries(parameters: &Parameters, theta: &[f64]) -> Result<Vec<f64>> {
+    clip(parameters, None, theta)
+}
+
 /// Clips θ to the public bounds of its entries, after checking its length and numbers; then scales its records.
 fn clip(parameters: &Parameters, ball: Option<&RecordBall>, theta: &[f64]) -> Result<Vec<f64>> {
     checked(parameters, theta)?;
@@ -534,6 +539,9 @@ impl DataMap for AffineMap {
             }
         }
         program.validate_numbers()?;
+        if self.parts.p {
+            program.validate_curvature()?;
+        }
         Ok(program)
     }
 }

@@ -24,6 +24,7 @@ pub use builder::Builder;
 pub use coefficients::PrivateCoefficients;
 pub(crate) use cone::norm;
 pub use cone::{Against, Cone};
+pub(crate) use data::clip_entries;
 pub use data::{AffineMap, DataMap, GeneralMap, PrivateParts};
 pub(crate) use definite::smallest_eigenvalue_is_nonnegative;
 pub use expression::{Affine, ParameterHandle, VariableHandle};

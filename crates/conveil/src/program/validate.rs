@@ -26,7 +26,8 @@ impl Program {
             }
         }
         self.validate_names()?;
-        self.validate_numbers()
+        self.validate_numbers()?;
+        self.validate_curvature()
     }
 
     fn validate_names(&self) -> Result<()> {
@@ -132,6 +133,11 @@ impl Program {
                 )));
             }
         }
+        Ok(())
+    }
+
+    /// P is positive semidefinite, which no change of other numbers can undo.
+    pub(super) fn validate_curvature(&self) -> Result<()> {
         if let Some(direction) = definite::indefinite_part(&self.p) {
             let names: Vec<String> = direction
                 .iter()

@@ -13,7 +13,7 @@ use crate::noise::{self, LatticeLaw};
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
 use crate::rule::{RowRule, Rule};
-use crate::solve::{CLOSE, Hinge, HingeForm, Measured, Residuals, Settings};
+use crate::solve::{CLOSE, Hinge, HingeForm, Measured, Residuals, Settings, Sizes};
 use rayon::prelude::*;
 
 /// A program whose recourse is eliminated, by public structure.
@@ -459,13 +459,15 @@ impl ConeCheck {
             primal: self.primal.max(0.0),
             dual,
             gap: quadratic + linear + self.linear,
-            b: self.largest_b,
-            q: largest(program.q()),
-            p: largest(program.p().nzval()),
-            size: self.size,
             px: largest(&px),
             objective: 0.5 * quadratic + linear,
             x: self.largest_x.max(largest(mean)),
+            sizes: Sizes {
+                b: self.largest_b,
+                q: largest(program.q()),
+                p: largest(program.p().nzval()),
+                size: self.size,
+            },
         }
         .scaled()
     }

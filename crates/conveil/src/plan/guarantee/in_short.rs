@@ -99,12 +99,13 @@ impl Guarantee {
     pub fn error_bar_in_short(&self) -> String {
         let percent = 100.0 * self.uncertainty.share;
         let bars = self.bars();
-        match (self.labels.len(), self.strategy) {
-            (_, Strategy::LinearTerm) => format!("± {bars} ({percent}%) before the constraints"),
-            (2.., Strategy::Projected) => format!("± {bars} ({percent}%) before the projection"),
-            (_, Strategy::Program | Strategy::Output | Strategy::Projected) => {
+        match (self.labels.len(), self.strategy.noise_is()) {
+            // One number alone is moved by its projection no farther than by the noise.
+            (1, Some(_)) if self.strategy == Strategy::Projected => {
                 format!("± {bars} in {percent}% of draws")
             }
+            (_, Some(place)) => format!("± {bars} ({percent}%) {place}"),
+            (_, None) => format!("± {bars} in {percent}% of draws"),
         }
     }
 

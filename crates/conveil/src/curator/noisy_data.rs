@@ -1,0 +1,154 @@
+//! Input perturbation in a comparison (M17a): the program at noisy data, judged at the data as they are.
+
+use super::comparison::{Comparison, StrategyRow, in_percent};
+use super::judge::Judge;
+use super::strategies::{Ground, Measure, SOLVED_DRAWS, STREAM};
+use crate::ask::Strategy;
+use crate::error::{Error, Result};
+use crate::noise::Sampler;
+use crate::plan::Plan;
+use crate::program::Program;
+use crate::solve::{self, Batch, Outcome};
+
+/// Optima at noisy data, draw by draw, under the noise that a release would have.
+struct Drawn<'p, 'm> {
+    plan: &'p Plan<'m>,
+    /// The data as they count.
+    data: Vec<f64>,
+    seed: u64,
+}
+
+impl<'p, 'm> Drawn<'p, 'm> {
+    fn new(plan: &'p Plan<'m>, theta: &[f64], seed: u64) -> Result<Self> {
+        let data = plan.released().at(theta)?.answer;
+        Ok(Drawn { plan, data, seed })
+    }
+
+    /// The program at draw number `index` and its optimum; none where there is none.
+    fn optimum(&self, index: u64) -> Result<Option<(Program, Vec<f64>)>> {
+        let mut noise = vec![0.0; self.data.len()];
+        Sampler::new(self.seed, STREAM + index).fill(self.plan.law(), &mut noise);
+        let noisy: Vec<f64> = self.data.iter().zip(&noise).map(|(t, n)| t + n).collect();
+        let program = match self.plan.model().at(&noisy) {
+            Ok(program) => program,
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            // Numbers that make no valid program: a release would have no answer either.
+            Err(_) => return Ok(None),
+        };
+        let settings = &self.plan.ask().settings;
+        match solve::solve(&program, settings) {
+            Outcome::Optimal(solution) => Ok(Some((program, solution.x))),
+            Outcome::Infeasible(_) | Outcome::Unbounded(_) => Ok(None),
+            other => {
+                let solution = other.into_solution(&program, settings.tolerance())?;
+                Ok(Some((program, solution.x)))
+            }
+        }
+    }
+}
+
+/// The row beside those of other strategies. Its answer must be feasible for the real data.
+pub(super) fn input(
+    ground: &Ground<'_, '_>,
+    theta: &[f64],
+    batch: &Batch<'_>,
+) -> Result<StrategyRow> {
+    let name = "input";
+    let plan = match ground.plan.with_strategy(Strategy::Input, batch) {
+        Ok(plan) => plan,
+        Err(Error::Refused { why, .. }) => return Ok(ground.not_applicable(name, &why)),
+        Err(other) => return Err(other),
+    };
+    let mut row = ground.row(name);
+    row.draws = ground.draws.min(SOLVED_DRAWS);
+    let drawn = Drawn::new(&plan, theta, ground.seed)?;
+    let query = ground.released.query();
+    let slip = ground.slip();
+    let results = batch.run(row.draws as usize, |index| {
+        let Some((program, x)) = drawn.optimum(index as u64)? else {
+            return Ok((None, false));
+        };
+        if ground.interval.is_some() {
+            let answer = query.answer(&program, &x);
+            return Ok((
+                ground.value_loss(answer[0]),
+                ground.answer_is_feasible(&answer)?,
+            ));
+        }
+        let violation = ground.judge.worst_violation(&x);
+        Ok((Some(ground.loss_of(&x)), violation <= slip))
+    })?;
+    // A draw without a solution has no loss; one with an infeasible answer keeps its loss.
+    let results = results.into_iter().collect::<Result<Vec<_>>>()?;
+    ground.tally(&mut row, results, false);
+    Ok(row)
+}
+
+/// The other strategies' rows, in the order of a table.
+const OTHERS: [&str; 5] = [
+    "output",
+    "shifted output",
+    "projected output",
+    "linear term",
+    "program",
+];
+
+/// A comparison where no other strategy has a plan: their noise needs a sensitivity of the answer. The loss of a draw is what its
+/// decision costs at the data more than the optimum there.
+pub(super) fn input_alone(
+    measure: Option<&Measure<'_>>,
+    plan: &Plan<'_>,
+    why: &str,
+    theta: &[f64],
+    draws: u64,
+    seed: u64,
+    batch: &Batch<'_>,
+) -> Result<Comparison> {
+    let settings = &plan.ask().settings;
+    let counted = plan.model().clipped(theta)?;
+    let program = plan.model().at(&counted)?;
+    let optimum = solve::optimum(&program, settings)?;
+    let constant = plan.model().objective_constant(&counted);
+    let query = plan.ask().query.resolve(plan.model(), Strategy::Input)?;
+    let own = Judge::of(&program, &query, settings)?;
+    let interval = own.interval;
+    let (judge, note) = Judge::at_the_data(own, plan, &query, theta, settings)?;
+    let cost = |x: &[f64]| measure.map_or_else(|| program.objective(x), |measure| measure(x));
+    let least = cost(&optimum.x);
+    let largest = program.b().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let slip = settings.tolerance() * (1.0 + largest);
+    let drawn = Drawn::new(plan, theta, seed)?;
+    let draws = draws.min(SOLVED_DRAWS);
+    let results = batch.run(draws as usize, |index| -> Result<Option<(f64, bool)>> {
+        let found = drawn.optimum(index as u64)?;
+        Ok(found.map(|(_, x)| (cost(&x) - least, judge.worst_violation(&x) <= slip)))
+    })?;
+    let results = results.into_iter().collect::<Result<Vec<_>>>()?;
+    let losses: Vec<f64> = results.iter().flatten().map(|found| found.0).collect();
+    let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+    let mean = Some(mean).filter(|_| !losses.is_empty());
+    let feasible = results.iter().flatten().filter(|found| found.1).count();
+    let total = optimum.objective + constant;
+    let row = |strategy, status: String| StrategyRow {
+        strategy,
+        status,
+        loss: None,
+        loss_percent: None,
+        sampled_loss: None,
+        sampled_loss_percent: None,
+        infeasible_percent: None,
+        sampled_infeasible_percent: None,
+        draws: 0,
+    };
+    let mut rows = vec![StrategyRow {
+        sampled_loss: mean,
+        sampled_loss_percent: mean.and_then(|loss| in_percent(loss, total)),
+        sampled_infeasible_percent: Some(100.0 * (1.0 - feasible as f64 / draws.max(1) as f64)),
+        draws,
+        ..row("input", "ok".into())
+    }];
+    rows.extend(OTHERS.map(|name| row(name, format!("does not apply: {why}"))));
+    let found = Comparison::new(total, interval, rows, 0.0);
+    let is_clipped = !judge.is_at_the_data;
+    Ok(found.with_notes(None, is_clipped, note.into_iter().collect()))
+}
