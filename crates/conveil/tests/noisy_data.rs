@@ -85,6 +85,44 @@ fn input_perturbation_is_the_program_at_noisy_data() {
     assert!(answers > 5 && none > 5, "{answers} {none}");
 }
 
+/// Names with an index, alone and in runs, and names that no variable can bear.
+#[test]
+fn noisy_data_go_by_the_names_of_the_private_numbers() {
+    let names = [
+        "need[0]",
+        "need[1]",
+        "cap[3]",
+        "cost of a[0]",
+        "A[0][1]",
+        "level",
+        "level ",
+    ];
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    m.minimize(x.at(0));
+    for (i, name) in names.iter().enumerate() {
+        let theta = m.parameter_within(name, 0.0, 1.0);
+        m.at_most(&format!("row {i}"), theta, x.at(0));
+    }
+    let map = m.build_map().unwrap();
+    let ask = asked(Adjacency::one_entry(1.0), Privacy::laplace(1.0));
+    let plan = Plan::new(&map, ask).unwrap();
+    let program = plan.released().map().template();
+    let found: Vec<String> = (0..program.columns())
+        .map(|j| program.variable_name(j))
+        .collect();
+    let expected = [
+        "need[0]",
+        "need[1]",
+        "cap(3)",
+        "cost of a",
+        "A(0)(1)",
+        "level",
+        "level ",
+    ];
+    assert_eq!(found, expected);
+}
+
 /// The largest movement over pairs, in the norm of the mechanism, of what gets the noise.
 fn moved(plan: &Plan<'_>, pairs: &[(Vec<f64>, Vec<f64>)], gaussian: bool) -> f64 {
     let at = |theta: &[f64]| plan.released().at(theta).unwrap().answer;

@@ -182,29 +182,13 @@ pub(super) struct DataItself {
 impl DataItself {
     fn of(parameters: &Parameters, universe: Option<Universe>) -> Result<Self> {
         let n = parameters.len();
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        let entries = parameters.iter().map(|parameter| {
-            let name = parameter.name().into_owned();
-            let times = seen.entry(name.clone()).or_insert(0);
-            *times += 1;
-            match *times {
-                1 => name,
-                times => format!("{name} ({times})"),
-            }
-        });
-        let variables = NewVariables {
-            name: "private numbers".into(),
-            len: n,
-            stage: Stage::Decision,
-            entries: entries.collect(),
-        };
         let identity: Vec<(usize, usize, f64)> = (0..n).map(|j| (j, j, 1.0)).collect();
         let template = Program::new(
             Sparse::assemble(n, n, &identity),
             vec![0.0; n],
             Sparse::zeros(0, n),
             Vec::new(),
-            vec![variables],
+            variables_named_as(parameters),
             Vec::new(),
         )?;
         Ok(DataItself {
@@ -248,6 +232,68 @@ impl DataMap for DataItself {
         let costs = self.clipped(theta)?.into_iter().map(|value| -value);
         Ok(self.template.with_linear_cost(costs.collect()))
     }
+}
+
+/// Private numbers up to which each goes by its own name: more are a dataset, which nobody reads by name.
+const NAMED: usize = 100_000;
+
+/// A variable for every private number, under its name: `load[0]`, `load[1]` are a block, others are named one by one.
+fn variables_named_as(parameters: &Parameters) -> Vec<NewVariables> {
+    if parameters.len() > NAMED {
+        return vec![NewVariables {
+            name: "private numbers".to_owned(),
+            len: parameters.len(),
+            stage: Stage::Decision,
+            entries: Vec::new(),
+        }];
+    }
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut unlike = |name: String| {
+        let times = seen.entry(name.clone()).or_insert(0);
+        *times += 1;
+        match *times {
+            1 => name,
+            times => format!("{name} ({times})"),
+        }
+    };
+    let mut blocks: Vec<NewVariables> = Vec::new();
+    for parameter in parameters.iter() {
+        let name = parameter.name();
+        let (block, index) = match name.strip_suffix(']').and_then(|n| n.rsplit_once('[')) {
+            Some((block, index)) => (block, index.parse::<usize>().ok()),
+            None => (&*name, None),
+        };
+        let is_indexed = index.is_some() && !block.is_empty() && !block.contains(['[', ']']);
+        match blocks.last_mut() {
+            Some(last) if is_indexed && last.name == block && index == Some(last.len) => {
+                last.len += 1;
+            }
+            Some(last) if !is_indexed && !last.entries.is_empty() => {
+                last.len += 1;
+                last.entries.push(unlike(without_brackets(&name)));
+            }
+            _ => blocks.push(match is_indexed && index == Some(0) {
+                true => NewVariables {
+                    name: unlike(block.to_owned()),
+                    len: 1,
+                    stage: Stage::Decision,
+                    entries: Vec::new(),
+                },
+                false => NewVariables {
+                    name: unlike("private numbers".to_owned()),
+                    len: 1,
+                    stage: Stage::Decision,
+                    entries: vec![unlike(without_brackets(&name))],
+                },
+            }),
+        }
+    }
+    blocks
+}
+
+/// As a name of an entry may be.
+fn without_brackets(name: &str) -> String {
+    name.replace('[', "(").replace(']', ")")
 }
 
 /// The user's program at noisy data.
