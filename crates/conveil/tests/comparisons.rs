@@ -51,6 +51,13 @@ fn noise_on_data_and_on_answers_agree_where_the_answer_is_the_data() {
     for r in [input, output] {
         assert_eq!(r.sampled_infeasible_percent, Some(0.0));
     }
+    let advised = |found: &Comparison| notes(found, "the noise can be put on the private numbers");
+    assert_eq!(advised(&found), 0, "a tie is no advice: {found}");
+    // Where the answer needs twice the noise, noise on the data loses a quarter of it.
+    let twice = identity().declared(0.04, "for the test");
+    let (found, _) = compared(&projection(), twice, &INSIDE, 500);
+    assert!(loss(&found, "input") < 0.3 * loss(&found, "output"));
+    assert_eq!(advised(&found), 1, "{found}");
 }
 
 #[test]

@@ -301,6 +301,17 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
                 "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible; strategy = \"projected\" in [feasibility] releases that"
             ));
     }
+    let feasible = ["linear term", "projected output", "program"].map(percent);
+    let best = feasible.into_iter().flatten().reduce(f64::min);
+    if let (Some(input), Some(others)) = (find("input"), best)
+        && let Some(loss) = loss(input).filter(|loss| is_better(*loss, others))
+        && input.sampled_infeasible_percent == Some(0.0)
+    {
+        advice.push(format!(
+            "the noise can be put on the private numbers, and the program solved at the noisy ones: a loss of {loss:.2}% against {others:.2}% for the best of the others that keep the constraints; infeasible in none of {} draws, which is measured, not promised; strategy = \"input\" in [feasibility] releases that",
+            input.draws
+        ));
+    }
     if let Some(output) = find("output")
         && output
             .infeasible_percent
