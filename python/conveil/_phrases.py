@@ -25,9 +25,9 @@ _TABLE = [
     (r"`compare --at` tries them", "`plan.compare(at=…)` tries them"),
     (r"`?--at (nominal|twin)`?", r'at="\1"'),
     # What a spec asks for, as an argument.
-    (r'`?strategy = "?(output|shifted|projected|program|linear-term|input|auto)"?`? in \[feasibility\]', r'`strategy="\1"`'),
-    (r'\(strategy = "?(output|shifted|projected|program|linear-term|input|auto)"? in \[feasibility\]\)', r'(`strategy="\1"`)'),
-    (r'strategy = "?(output|shifted|projected|program|linear-term|input|auto)"?', r'strategy="\1"'),
+    (r'`?strategy = "?(output|shifted|projected|program|linear-term|input|truncated|auto)"?`? in \[feasibility\]', r'`strategy="\1"`'),
+    (r'\(strategy = "?(output|shifted|projected|program|linear-term|input|truncated|auto)"? in \[feasibility\]\)', r'(`strategy="\1"`)'),
+    (r'strategy = "?(output|shifted|projected|program|linear-term|input|truncated|auto)"?', r'strategy="\1"'),
     (r"strategy = (\w+)", r'strategy="\1"'),
     (
         r"add `\[private\.universe\]`, or `bounds` to every \[\[private\.parameter\]\]",

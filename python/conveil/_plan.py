@@ -71,7 +71,9 @@ def privatize(
 
     ``strategy="output"`` puts the noise on the answer alone, ``"linear-term"`` on private linear costs before the problem is
     solved, where it applies; ``"shifted"`` adds a public room to a noisy optimal value; ``"input"`` puts the noise on the private
-    numbers and solves at these, which needs no sensitivity. ``"auto"`` chooses by a public rule (docs/defaults.md), and the card says why.
+    numbers and solves at these, which needs no sensitivity; ``"truncated"`` does so with bounded noise on numbers that limits hang on,
+    each moved to its strict side, so that every constraint holds. ``"auto"`` chooses by a public rule (docs/defaults.md), and the card
+    says why.
     """
     private = list(private) if isinstance(private, (list, tuple)) else [private]
     ask = _ask(
@@ -131,7 +133,7 @@ def privatize(
     return Plan(model, ask)
 
 
-STRATEGIES = ("auto", "program", "output", "shifted", "projected", "linear-term", "input")
+STRATEGIES = ("auto", "program", "output", "shifted", "projected", "linear-term", "input", "truncated")
 
 
 def _ask(
@@ -146,7 +148,7 @@ def _ask(
     if strategy not in STRATEGIES:
         known = ", ".join(f'"{word}"' for word in STRATEGIES[:-1])
         raise InputError(f'strategy= is {known} or "{STRATEGIES[-1]}"; found {strategy!r}')
-    if sensitivity is None and strategy == "input":
+    if sensitivity is None and strategy in ("input", "truncated"):
         # The noise is on the data: what the answer does is of no use.
         sensitivity = auto()
     if sensitivity is None:
@@ -162,7 +164,8 @@ def _ask(
             " (a bare number has no basis: conveil.declared(number, reason) states it as yours)"
         )
     if mechanism is None:
-        mechanism = "laplace" if delta is None else "gaussian"
+        with_delta = "truncated-laplace" if strategy == "truncated" else "gaussian"
+        mechanism = "laplace" if delta is None else with_delta
     if mechanism not in ("laplace", "gaussian", "truncated-laplace"):
         raise InputError(f'mechanism= is "laplace", "gaussian" or "truncated-laplace"; found {mechanism!r}')
     if mechanism == "laplace" and delta is not None:
@@ -173,6 +176,8 @@ def _ask(
         raise InputError("eta= is missing: with which probability may the decision violate the constraints?")
     if eta is None and strategy == "shifted":
         raise InputError("eta= is missing: with which probability may no decision have the released value?")
+    if strategy == "truncated" and mechanism != "truncated-laplace":
+        raise InputError('strategy="truncated" makes room for all the noise that there can be: it needs delta= and bounded noise')
     for name, value in (("epsilon", epsilon), ("delta", delta), ("eta", eta)):
         if value is not None and not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
             raise InputError(f"{name}= is a number above 0; found {value!r}")

@@ -49,7 +49,7 @@ def test_the_rule_gives_private_demands_room_for_the_noise():
 
 
 def test_a_strategy_that_there_is_not_is_refused_by_name():
-    with pytest.raises(conveil.InputError, match='"auto", "program", .* or "input"; found'):
+    with pytest.raises(conveil.InputError, match='"auto", "program", .* or "truncated"; found'):
         portfolio(strategy="linear")
 
 
@@ -100,3 +100,26 @@ def test_a_shifted_value_has_a_public_room():
     # Scale 3e-6: the room of about 4.6 scales is all that the answer differs by, and the solver's tolerance.
     assert plan.release(not_recorded=True).answer == pytest.approx(14.0, abs=0.02)
     assert "a feasible decision has the released value" in str(plan.guarantee)
+
+
+def test_truncated_perturbation_never_breaks_a_limit():
+    capacity = cp.Parameter(2, name="capacity", value=[30.0, 40.0])
+    x = cp.Variable(2, name="x", nonneg=True)
+    problem = cp.Problem(cp.Maximize(3 * x[0] + x[1]), [x[0] + x[1] <= capacity[0], x[0] <= capacity[1], x <= 35])
+    asked = {
+        "private": [capacity],
+        "release": x,
+        "adjacency": conveil.one_entry(1),
+        "epsilon": 1.0,
+        "bounds": {capacity: (0, 50)},
+        "strategy": "truncated",
+    }
+    with pytest.raises(conveil.InputError, match="needs delta="):
+        conveil.privatize(problem, **asked)
+    plan = conveil.privatize(problem, delta=1e-3, **asked)
+    assert "all constraints of the data, always" in str(plan.guarantee)
+    for _ in range(30):
+        found = plan.release(not_recorded=True).answer
+        assert found.sum() <= 30 + 1e-6 and found[0] <= 35 + 1e-6 and found.min() >= -1e-6
+    rows = {row["strategy"]: row for row in plan.compare().data["rows"]}
+    assert rows["truncated"]["status"] == "ok" and rows["truncated"]["sampled_infeasible_percent"] == 0

@@ -71,6 +71,7 @@ pub fn by_strategy(compared: &Comparison, chosen: Strategy) -> Option<ByStrategy
             Strategy::Output => "output",
             Strategy::Shifted => "shifted output",
             Strategy::Input => "input",
+            Strategy::Truncated => "truncated",
             Strategy::Projected => "projected output",
             Strategy::LinearTerm => "linear term",
         };

@@ -108,7 +108,7 @@ fn half(bar: Bar) -> String {
 const FORMATS: [&str; 2] = ["conveil-card/1", "conveil-card/2"];
 
 /// What a card may hold.
-const KEYS: [&str; 34] = [
+const KEYS: [&str; 35] = [
     "adjacency",
     "answer",
     "assumes",
@@ -128,6 +128,7 @@ const KEYS: [&str; 34] = [
     "lattice_step",
     "ledger",
     "mechanism",
+    "no_answer",
     "norm",
     "notion",
     "objective",
@@ -145,7 +146,7 @@ const KEYS: [&str; 34] = [
     "universe",
 ];
 
-/// A card that has an answer.
+/// A card with its answer, which is empty where the program has none at noisy data.
 struct Card<'v> {
     json: &'v Value,
     answer: Vec<(String, f64)>,
@@ -170,7 +171,8 @@ impl<'v> Card<'v> {
                 "a card has no `{key}`: take it out, or publish the card as it was released"
             ));
         }
-        let answer = named(json, "answer").filter(|answer| !answer.is_empty());
+        let says_none = text(json, "no_answer").is_some();
+        let answer = named(json, "answer").filter(|answer| says_none || !answer.is_empty());
         let answer = answer.ok_or("this card has no answer")?;
         Ok(Card { json, answer })
     }
@@ -249,6 +251,10 @@ impl<'v> Card<'v> {
     fn numbers(&self) -> String {
         let bars = self.bars();
         let mut fragment = match self.answer.as_slice() {
+            [] => Fragment::new().say(&format!(
+                "None: the program has no answer at the noisy data: {}",
+                text(self.json, "no_answer").unwrap_or_default()
+            )),
             [(name, value)] => Fragment::new().tiles(&[(
                 name,
                 match bars.first().filter(|bar| bar.half_width > 0.0) {
@@ -265,6 +271,7 @@ impl<'v> Card<'v> {
             });
             let before = match text(self.json, "strategy") {
                 Some("linear-term") => "The noisy minimum without the constraints",
+                Some("input" | "truncated") => "The noisy data",
                 _ => "Before it was projected onto the constraints",
             };
             let noisy = self.table(&noisy, &bars.collect::<Vec<Bar>>(), "Noisy numbers");

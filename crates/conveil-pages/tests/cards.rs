@@ -74,6 +74,27 @@ fn a_card_page_has_all_of_the_card() {
     }
 }
 
+/// Noisy data without an answer are a card too.
+#[test]
+fn a_card_page_says_that_noisy_data_have_no_answer() {
+    let mut value: Value = serde_json::from_str(&drawn("scalar-lp")).unwrap();
+    let noisy = std::mem::replace(&mut value["answer"], Value::Array(Vec::new()));
+    value["before_projection"] = noisy;
+    let refused = card("card.json", &value.to_string())
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("no answer"), "{refused}");
+    value["no_answer"] = Value::String("these rows exclude each other".into());
+    value["strategy"] = Value::String("input".into());
+    let text = shown(&card("card.json", &value.to_string()).unwrap());
+    for part in [
+        "None: the program has no answer at the noisy data: these rows exclude each other",
+        "The noisy data",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
 /// Every number in the text is one of the card's, in percent, or a simple multiple of one: an error bar, a reach.
 #[test]
 fn a_card_page_has_no_number_of_its_own() {

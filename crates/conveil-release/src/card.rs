@@ -257,7 +257,7 @@ impl Card {
         as_objective.all(&mut self.answer);
         // Noisy data are in units of their own.
         if let Some(noisy) = &mut self.before_projection
-            && self.strategy != Strategy::Input
+            && !self.strategy.is_on_the_data()
         {
             as_objective.all(noisy);
         }
@@ -355,9 +355,9 @@ const NOISY_DATA: usize = 20;
 impl Card {
     /// Numbers with their error bars.
     fn measured(&self, f: &mut fmt::Formatter<'_>, numbers: &[Named]) -> fmt::Result {
-        let shown = match self.strategy {
-            Strategy::Input => NOISY_DATA,
-            _ => numbers.len(),
+        let shown = match self.strategy.is_on_the_data() {
+            true => NOISY_DATA,
+            false => numbers.len(),
         };
         for (index, Named { name, value }) in numbers.iter().enumerate().take(shown) {
             match self.uncertainty.bar(index) {
@@ -414,9 +414,9 @@ impl fmt::Display for Card {
         if let Some(restated) = &self.objective
             && !restated.objective().is_the_cost()
         {
-            let of_both = match self.strategy {
-                Strategy::Input => "",
-                _ => ", and scale, step and sensitivity are those of both",
+            let of_both = match self.strategy.is_on_the_data() {
+                true => "",
+                false => ", and scale, step and sensitivity are those of both",
             };
             writeln!(
                 f,

@@ -9,7 +9,7 @@ use conveil::rule::Shape;
 use conveil_release::blackbox::{Settings, audit, bound};
 use conveil_release::charge;
 use conveil_release::ledger::{Budget, Neighbourhood, NotDurable};
-use models::{T, ask, enveloped, follower, limit, plan, shape, supply};
+use models::{T, ask, capped, enveloped, follower, limit, plan, shape, supply};
 
 fn budget(plan: &Plan<'_>) -> Budget {
     Budget::new(1e6, 0.9, &Neighbourhood::of(plan).unwrap()).unwrap()
@@ -92,8 +92,13 @@ mod no_mechanism_is_caught_spending_more_than_it_claims {
             .declared(9.0, "not of the data")
             .strategy(Strategy::Input);
         let shifted = enveloped(Privacy::laplace(1.0)).strategy(Strategy::Shifted);
+        let truncated = one(Ask::cost())
+            .privacy(Privacy::truncated_laplace(1.0, 0.01))
+            .declared(9.0, "not of the data")
+            .strategy(Strategy::Truncated);
         for (map, ask, pair) in [
             (limit(), input, [[20.0], [21.0]]),
+            (capped(), truncated, [[20.0], [21.0]]),
             (supply(), shifted, [[30.0], [31.0]]),
         ] {
             let plan = plan(&map, ask);

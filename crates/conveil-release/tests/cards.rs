@@ -11,7 +11,7 @@ use conveil_release::ledger::{
     Budget, Charges, Error as LedgerError, Ledger, Neighbourhood, NotDurable,
 };
 use conveil_release::{Card, Error, Released, Restated, charge, not_private, release};
-use models::{T, ball, enveloped, follower, limit, shape, supply};
+use models::{T, ball, capped, enveloped, follower, limit, shape, supply};
 use proptest::prelude::*;
 use scratch::Scratch;
 
@@ -105,6 +105,7 @@ enum Model {
     LinearTerm,
     /// Noise on the data, and a public room beside noise on the value.
     Input,
+    Truncated,
     Shifted,
 }
 
@@ -120,6 +121,7 @@ impl Model {
             | Model::LinearTerm => follower(2),
             Model::Cone => ball(),
             Model::Envelope | Model::Input | Model::Shifted => supply(),
+            Model::Truncated => capped(),
         }
     }
 
@@ -131,6 +133,11 @@ impl Model {
             Model::Cone => Ask::new(Query::Sum(vec!["x".into()])),
             Model::Envelope => return enveloped(privacy),
             Model::Input => return enveloped(privacy).strategy(Place::Input),
+            Model::Truncated => {
+                // Whatever the mechanism, its own has a bound.
+                let bounded = Privacy::truncated_laplace(privacy.epsilon(), 1e-3);
+                return enveloped(bounded).strategy(Place::Truncated);
+            }
             Model::Shifted => return enveloped(privacy).strategy(Place::Shifted),
             Model::Output => return Model::Curved.ask(privacy).strategy(Place::Output),
             Model::Projected => return Model::Curved.ask(privacy).strategy(Place::Projected),
@@ -168,7 +175,9 @@ impl Model {
             | Model::LinearTerm => {
                 vec![1100.0 * share - 550.0, 3.0]
             }
-            Model::Envelope | Model::Input | Model::Shifted => vec![100.0 * share - 20.0],
+            Model::Envelope | Model::Input | Model::Truncated | Model::Shifted => {
+                vec![100.0 * share - 20.0]
+            }
             Model::Cone => vec![4.0 * share - 0.5],
         }
     }
@@ -194,7 +203,7 @@ proptest! {
         model in prop_oneof![
             Just(Model::Linear), Just(Model::Quadratic), Just(Model::Shaped), Just(Model::Cone),
             Just(Model::Envelope), Just(Model::Curved), Just(Model::Output), Just(Model::Projected),
-            Just(Model::LinearTerm), Just(Model::Input), Just(Model::Shifted)
+            Just(Model::LinearTerm), Just(Model::Input), Just(Model::Truncated), Just(Model::Shifted)
         ],
         privacy in privacies(),
         first in 0.0..1.0f64,

@@ -506,7 +506,9 @@ impl Workbench {
             }
         }
         match strategy {
-            Strategy::Shifted | Strategy::Input => self.plan_for(strategy, observer),
+            Strategy::Shifted | Strategy::Input | Strategy::Truncated => {
+                self.plan_for(strategy, observer)
+            }
             _ => self.plan_for(Strategy::Output, observer),
         }
     }

@@ -38,6 +38,17 @@ pub fn limit() -> AffineMap {
     m.build_map().unwrap()
 }
 
+/// max x under a private capacity in public bounds.
+pub fn capped() -> AffineMap {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let capacity = m.parameter_within("capacity", -10.0, 60.0);
+    m.minimize(-1.0 * x.at(0));
+    m.at_most("capacity", x.at(0), capacity);
+    m.between("range", -50.0, x.at(0), 100.0);
+    m.build_map().unwrap()
+}
+
 /// Two sources and a private need in public bounds: above 40 the plain program is infeasible, its envelope never.
 pub fn supply() -> AffineMap {
     let mut m = Builder::new();

@@ -1,5 +1,5 @@
 //! Where the noise goes: into the program, onto its answer, onto its answer and back onto what is feasible (M13), onto its
-//! linear cost before it is solved (M17c), or onto the data themselves (M17a).
+//! linear cost before it is solved (M17c), or onto the data themselves (M17a, M17e).
 
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -25,17 +25,21 @@ pub enum Strategy {
     /// Noise on the private numbers, then the program at the noisy ones: as private, since the solve looks at nothing else.
     /// Nothing is promised of its feasibility for the data themselves.
     Input,
+    /// Bounded noise on the private numbers, each moved to its strict side by the bound, then the program at those: always
+    /// feasible, and as private.
+    Truncated,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Strategy; 6] = [
+    pub const ALL: [Strategy; 7] = [
         Strategy::Program,
         Strategy::Output,
         Strategy::Shifted,
         Strategy::Projected,
         Strategy::LinearTerm,
         Strategy::Input,
+        Strategy::Truncated,
     ];
 
     /// Its name in texts.
@@ -47,6 +51,7 @@ impl Strategy {
             Strategy::Projected => "projected output perturbation",
             Strategy::LinearTerm => "noise on the linear term",
             Strategy::Input => "input perturbation",
+            Strategy::Truncated => "truncated perturbation",
         }
     }
 
@@ -59,12 +64,16 @@ impl Strategy {
             Strategy::Projected => "projected",
             Strategy::LinearTerm => "linear-term",
             Strategy::Input => "input",
+            Strategy::Truncated => "truncated",
         }
     }
 
     /// Whether every constraint holds, whatever the noise: what is released is made feasible after it.
     pub fn is_always_feasible(self) -> bool {
-        matches!(self, Strategy::Projected | Strategy::LinearTerm)
+        matches!(
+            self,
+            Strategy::Projected | Strategy::LinearTerm | Strategy::Truncated
+        )
     }
 
     /// Whether the noisy numbers are others than the released ones, which are made of them: both are published.
@@ -78,7 +87,7 @@ impl Strategy {
             Strategy::Program | Strategy::Output | Strategy::Shifted => None,
             Strategy::Projected => Some("before the projection"),
             Strategy::LinearTerm => Some("before the constraints"),
-            Strategy::Input => Some("on the private numbers"),
+            Strategy::Input | Strategy::Truncated => Some("on the private numbers"),
         }
     }
 
@@ -88,8 +97,13 @@ impl Strategy {
             Strategy::Program | Strategy::Output | Strategy::Shifted => None,
             Strategy::Projected => Some("the noisy answer before its projection"),
             Strategy::LinearTerm => Some("the noisy minimum without the constraints"),
-            Strategy::Input => Some("the noisy data"),
+            Strategy::Input | Strategy::Truncated => Some("the noisy data"),
         }
+    }
+
+    /// Whether the noise is on the private numbers, and the program solved at them.
+    pub fn is_on_the_data(self) -> bool {
+        matches!(self, Strategy::Input | Strategy::Truncated)
     }
 
     /// Whether η says how much room the noise gets.

@@ -157,7 +157,9 @@ impl Comparison {
     /// The best strategy that is never infeasible.
     fn always_feasible(&self) -> Option<&StrategyRow> {
         let rows = self.rows.iter();
-        let never = |r: &&StrategyRow| matches!(r.strategy, "projected output" | "linear term");
+        let never = |r: &&StrategyRow| {
+            matches!(r.strategy, "projected output" | "linear term" | "truncated")
+        };
         rows.filter(never)
             .filter(|r| r.sampled_loss.is_some())
             .min_by(|a, b| total(a.sampled_loss).total_cmp(&total(b.sampled_loss)))
@@ -183,6 +185,7 @@ impl Comparison {
             };
             let name = match best.strategy {
                 "linear term" => "noise on the linear term",
+                "truncated" => "truncated perturbation",
                 other => other,
             };
             return format!("{plain}{name} is never infeasible and costs {cost}");
@@ -301,7 +304,16 @@ fn advice(rows: &[StrategyRow], optimum: f64, eta: f64) -> Vec<String> {
                 "the feasible set is public, so the noisy answer can simply be projected onto it: a loss of {a:.2}% against {b:.2}% for program perturbation, and never infeasible; strategy = \"projected\" in [feasibility] releases that"
             ));
     }
-    let feasible = ["linear term", "projected output", "program"].map(percent);
+    let others = ["projected output", "linear term", "program"].map(percent);
+    let best = others.into_iter().flatten().reduce(f64::min);
+    if let (Some(truncated), Some(others)) = (percent("truncated"), best)
+        && is_better(truncated, others)
+    {
+        advice.push(format!(
+            "bounded noise can be put on the private numbers, each moved to its strict side, and the program solved at those: a loss of {truncated:.2}% against {others:.2}%, and never infeasible; mechanism = \"truncated-laplace\" and strategy = \"truncated\" in [feasibility] releases that"
+        ));
+    }
+    let feasible = ["truncated", "linear term", "projected output", "program"].map(percent);
     let best = feasible.into_iter().flatten().reduce(f64::min);
     if let (Some(input), Some(others)) = (find("input"), best)
         && let Some(loss) = loss(input).filter(|loss| is_better(*loss, others))

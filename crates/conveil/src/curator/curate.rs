@@ -41,7 +41,7 @@ impl Plan<'_> {
     /// Does the private work on a dataset, releasing nothing.
     pub fn curate(&self, theta: &[f64]) -> Result<Curated> {
         let mut decided = self.released().at(theta)?;
-        if matches!(self.ask().strategy, Strategy::LinearTerm | Strategy::Input) {
+        if self.is_shown_by_the_program() {
             decided = self.in_users_variables(decided, theta)?;
         }
         let report = report(self, &decided, theta)?;
@@ -55,14 +55,20 @@ impl Plan<'_> {
 
     /// The curator's report on a decision of [`ReleasedMap::at`] at the same dataset.
     pub fn report_on(&self, decided: &Decided, theta: &[f64]) -> Result<CuratorReport> {
-        match self.ask().strategy {
-            Strategy::LinearTerm | Strategy::Input => report(
+        match self.is_shown_by_the_program() {
+            true => report(
                 self,
                 &self.in_users_variables(decided.clone(), theta)?,
                 theta,
             ),
-            _ => report(self, decided, theta),
+            false => report(self, decided, theta),
         }
+    }
+
+    /// Whether what gets noise is no decision of the program, which is solved after it.
+    fn is_shown_by_the_program(&self) -> bool {
+        let strategy = self.ask().strategy;
+        strategy == Strategy::LinearTerm || strategy.is_on_the_data()
     }
 }
 

@@ -162,7 +162,7 @@ fn expected_objective(
             Ok(Some(decided.objective + shift / factor.abs()))
         }
         // At noisy data there may be no answer, and then no cost.
-        Strategy::Input => Ok(None),
+        Strategy::Input | Strategy::Truncated => Ok(None),
         Strategy::Projected | Strategy::LinearTerm => {
             let shape = plan.released().shape();
             let mut sum = 0.0;

@@ -1,9 +1,9 @@
-//! Input perturbation in a comparison (M17a): the program at noisy data, judged at the data as they are.
+//! Noise on the data in a comparison (M17a, M17e): the program at noisy data, judged at the data as they are.
 
 use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::judge::Judge;
 use super::strategies::{Ground, Measure, SOLVED_DRAWS, STREAM};
-use crate::ask::Strategy;
+use crate::ask::{Privacy, Strategy};
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
 use crate::plan::Plan;
@@ -29,11 +29,11 @@ impl<'p, 'm> Drawn<'p, 'm> {
         let mut noise = vec![0.0; self.data.len()];
         Sampler::new(self.seed, STREAM + index).fill(self.plan.law(), &mut noise);
         let noisy: Vec<f64> = self.data.iter().zip(&noise).map(|(t, n)| t + n).collect();
-        let program = match self.plan.model().at(&noisy) {
-            Ok(program) => program,
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
+        let program = match self.plan.program_at_noisy(&noisy) {
+            Some(Ok(program)) => program,
+            Some(Err(Error::Cancelled)) => return Err(Error::Cancelled),
             // Numbers that make no valid program: a release would have no answer either.
-            Err(_) => return Ok(None),
+            Some(Err(_)) | None => return Ok(None),
         };
         let settings = &self.plan.ask().settings;
         match solve::solve(&program, settings) {
@@ -47,21 +47,55 @@ impl<'p, 'm> Drawn<'p, 'm> {
     }
 }
 
-/// The row beside those of other strategies. Its answer must be feasible for the real data.
-pub(super) fn input(
+/// The strategies whose noise is on the data.
+const ON_THE_DATA: [Strategy; 2] = [Strategy::Input, Strategy::Truncated];
+
+/// The plan of this strategy beside another plan, under the same ε and δ; or why there is none.
+fn plan_beside<'m>(
+    plan: &Plan<'m>,
+    strategy: Strategy,
+    batch: &Batch<'_>,
+) -> Result<std::result::Result<Plan<'m>, String>> {
+    let found = match (strategy, plan.ask().privacy) {
+        // Bounded noise has a δ: the same, if there is one.
+        (Strategy::Truncated, Some(Privacy::Gaussian { epsilon, delta, .. })) => {
+            plan.with_strategy_under(strategy, Privacy::truncated_laplace(epsilon, delta), batch)
+        }
+        _ => plan.with_strategy(strategy, batch),
+    };
+    match found {
+        Ok(plan) => Ok(Ok(plan)),
+        Err(Error::Refused { why, .. }) => Ok(Err(why)),
+        Err(other) => Err(other),
+    }
+}
+
+/// The rows beside those of other strategies. Their answers must be feasible for the real data.
+pub(super) fn rows(
     ground: &Ground<'_, '_>,
     theta: &[f64],
     batch: &Batch<'_>,
+) -> Result<Vec<StrategyRow>> {
+    let rows = ON_THE_DATA.iter().map(|strategy| {
+        let name = strategy.key();
+        match plan_beside(ground.plan, *strategy, batch)? {
+            Ok(plan) => row(ground, name, &plan, theta, batch),
+            Err(why) => Ok(ground.not_applicable(name, &why)),
+        }
+    });
+    rows.collect()
+}
+
+fn row(
+    ground: &Ground<'_, '_>,
+    name: &'static str,
+    plan: &Plan<'_>,
+    theta: &[f64],
+    batch: &Batch<'_>,
 ) -> Result<StrategyRow> {
-    let name = "input";
-    let plan = match ground.plan.with_strategy(Strategy::Input, batch) {
-        Ok(plan) => plan,
-        Err(Error::Refused { why, .. }) => return Ok(ground.not_applicable(name, &why)),
-        Err(other) => return Err(other),
-    };
     let mut row = ground.row(name);
     row.draws = ground.draws.min(SOLVED_DRAWS);
-    let drawn = Drawn::new(&plan, theta, ground.seed)?;
+    let drawn = Drawn::new(plan, theta, ground.seed)?;
     let query = ground.released.query();
     let slip = ground.slip();
     let results = batch.run(row.draws as usize, |index| {
@@ -95,7 +129,7 @@ const OTHERS: [&str; 5] = [
 
 /// A comparison where no other strategy has a plan: their noise needs a sensitivity of the answer. The loss of a draw is what its
 /// decision costs at the data more than the optimum there.
-pub(super) fn input_alone(
+pub(super) fn alone(
     measure: Option<&Measure<'_>>,
     plan: &Plan<'_>,
     why: &str,
@@ -117,19 +151,9 @@ pub(super) fn input_alone(
     let least = cost(&optimum.x);
     let largest = program.b().iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let slip = settings.tolerance() * (1.0 + largest);
-    let drawn = Drawn::new(plan, theta, seed)?;
     let draws = draws.min(SOLVED_DRAWS);
-    let results = batch.run(draws as usize, |index| -> Result<Option<(f64, bool)>> {
-        let found = drawn.optimum(index as u64)?;
-        Ok(found.map(|(_, x)| (cost(&x) - least, judge.worst_violation(&x) <= slip)))
-    })?;
-    let results = results.into_iter().collect::<Result<Vec<_>>>()?;
-    let losses: Vec<f64> = results.iter().flatten().map(|found| found.0).collect();
-    let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-    let mean = Some(mean).filter(|_| !losses.is_empty());
-    let feasible = results.iter().flatten().filter(|found| found.1).count();
     let total = optimum.objective + constant;
-    let row = |strategy, status: String| StrategyRow {
+    let bare = |strategy, status: String| StrategyRow {
         strategy,
         status,
         loss: None,
@@ -140,14 +164,32 @@ pub(super) fn input_alone(
         sampled_infeasible_percent: None,
         draws: 0,
     };
-    let mut rows = vec![StrategyRow {
-        sampled_loss: mean,
-        sampled_loss_percent: mean.and_then(|loss| in_percent(loss, total)),
-        sampled_infeasible_percent: Some(100.0 * (1.0 - feasible as f64 / draws.max(1) as f64)),
-        draws,
-        ..row("input", "ok".into())
-    }];
-    rows.extend(OTHERS.map(|name| row(name, format!("does not apply: {why}"))));
+    let rows = ON_THE_DATA.iter().map(|strategy| {
+        let name = strategy.key();
+        let plan = match plan_beside(plan, *strategy, batch)? {
+            Ok(plan) => plan,
+            Err(why) => return Ok(bare(name, format!("does not apply: {why}"))),
+        };
+        let drawn = Drawn::new(&plan, theta, seed)?;
+        let results = batch.run(draws as usize, |index| -> Result<Option<(f64, bool)>> {
+            let found = drawn.optimum(index as u64)?;
+            Ok(found.map(|(_, x)| (cost(&x) - least, judge.worst_violation(&x) <= slip)))
+        })?;
+        let results = results.into_iter().collect::<Result<Vec<_>>>()?;
+        let losses: Vec<f64> = results.iter().flatten().map(|found| found.0).collect();
+        let mean = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        let mean = Some(mean).filter(|_| !losses.is_empty());
+        let feasible = results.iter().flatten().filter(|found| found.1).count();
+        Ok(StrategyRow {
+            sampled_loss: mean,
+            sampled_loss_percent: mean.and_then(|loss| in_percent(loss, total)),
+            sampled_infeasible_percent: Some(100.0 * (1.0 - feasible as f64 / draws.max(1) as f64)),
+            draws,
+            ..bare(name, "ok".into())
+        })
+    });
+    let mut rows = rows.collect::<Result<Vec<_>>>()?;
+    rows.extend(OTHERS.map(|name| bare(name, format!("does not apply: {why}"))));
     let found = Comparison::new(total, interval, rows, 0.0);
     let is_clipped = !judge.is_at_the_data;
     Ok(found.with_notes(None, is_clipped, note.into_iter().collect()))

@@ -224,6 +224,10 @@ impl CuratorReport {
                 f,
                 "infeasible             nothing is promised for the data themselves; how often the answer at noisy data is feasible for them, `compare` shows"
             ),
+            Strategy::Truncated => writeln!(
+                f,
+                "infeasible             never: what is feasible at the noisy data, as they are moved, is feasible for the data; what that costs, `compare` shows"
+            ),
             Strategy::Output => writeln!(
                 f,
                 "infeasible             nothing is promised: no decision carries the noise; `compare` shows how often there is one"

@@ -6,7 +6,7 @@ use super::comparison::{Comparison, StrategyRow, in_percent};
 use super::curate::misses_what_no_noise_moves;
 use super::empirical::Measured;
 use super::judge::Judge;
-use super::noisy_data::{self, input_alone};
+use super::noisy_data;
 use crate::ask::Strategy;
 use crate::digits::short;
 use crate::error::{Error, Result};
@@ -95,9 +95,9 @@ pub fn compare_by(
             let output = plan.with_strategy(Strategy::Output, batch)?;
             compare_on(measure, &output, None, theta, draws, seed, batch)
         }
-        Strategy::Input => match beside(Strategy::Output)? {
+        Strategy::Input | Strategy::Truncated => match beside(Strategy::Output)? {
             Ok(output) => compare_on(measure, &output, None, theta, draws, seed, batch),
-            Err(why) => input_alone(measure, plan, &why, theta, draws, seed, batch),
+            Err(why) => noisy_data::alone(measure, plan, &why, theta, draws, seed, batch),
         },
     }
 }
@@ -148,14 +148,14 @@ fn compare_on(
         Err(Error::NoiseDoesNotFit(_)) => None,
         Err(other) => return Err(other),
     };
-    let rows = vec![
-        noisy_data::input(&ground, theta, batch)?,
+    let mut rows = noisy_data::rows(&ground, theta, batch)?;
+    rows.extend([
         ground.output(theta, batch)?,
         ground.shifted(theta, batch)?,
         ground.projected(batch)?,
         ground.linear_term(theta, batch)?,
         ground.program(decided.as_ref(), batch)?,
-    ];
+    ]);
     let correction = decided.and_then(|d| d.correction);
     let correction = correction.filter(|c| !c.at_the_data);
     let corrected = correction.as_ref().map(|c| c.distance);

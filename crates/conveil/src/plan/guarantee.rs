@@ -61,6 +61,8 @@ pub struct Guarantee {
     uncertainty: Uncertainty,
     /// The public room that is added to the noisy value, where one is.
     shift: Option<Shift>,
+    /// How noisy data are made stricter before the solve, where they are.
+    tightened: Option<String>,
 }
 
 impl Guarantee {
@@ -75,7 +77,7 @@ impl Guarantee {
     ) -> Self {
         // Noise on the linear term is on a program without constraints, and the model's own is solved after it.
         let template = match ask.strategy {
-            Strategy::LinearTerm | Strategy::Input => model.template(),
+            Strategy::LinearTerm | Strategy::Input | Strategy::Truncated => model.template(),
             _ => released.map().template(),
         };
         let labels = published.labels();
@@ -86,6 +88,7 @@ impl Guarantee {
         Guarantee {
             uncertainty: Uncertainty::new(ask, released, model),
             shift: None,
+            tightened: None,
             protects: ask.protects.clone(),
             subject: meaning.subject,
             settings: meaning.settings,
@@ -95,7 +98,8 @@ impl Guarantee {
                     Strategy::Program
                     | Strategy::Projected
                     | Strategy::LinearTerm
-                    | Strategy::Input => reading,
+                    | Strategy::Input
+                    | Strategy::Truncated => reading,
                     Strategy::Output | Strategy::Shifted => reading.without_promises(),
                 })
                 .and_then(|reading| reading.released(published.sums(template))),
@@ -149,6 +153,12 @@ impl Guarantee {
             });
             self.shift = Some(shift.clone());
         }
+        self
+    }
+
+    /// Noisy data are made stricter in this way before the solve.
+    pub(super) fn tightened(mut self, how: Option<String>) -> Self {
+        self.tightened = how;
         self
     }
 
@@ -435,7 +445,7 @@ impl Guarantee {
     fn expectation_text(&self) -> String {
         let what = match (self.labels.len(), self.strategy.noise_is()) {
             (1, Some(_)) if self.strategy == Strategy::Projected => "the number has".into(),
-            (_, Some(place)) if self.strategy == Strategy::Input => {
+            (_, Some(place)) if self.strategy.is_on_the_data() => {
                 format!("{place} each one has")
             }
             (_, Some(place)) => format!("{place} each number has"),
@@ -502,6 +512,11 @@ impl Guarantee {
             ),
             Strategy::Input => format!(
                 "the answer is that of the program at the noisy data, and meets all constraints as they are there, to the tolerance of the solver; nothing is promised for the data themselves; where the program has no answer at the noisy data, that is the answer{}",
+                self.counted_data()
+            ),
+            Strategy::Truncated => format!(
+                "the answer meets all constraints of the data, always, to the tolerance of the solver: the noise is bounded, and {}{}",
+                self.tightened.as_deref().unwrap_or_default(),
                 self.counted_data()
             ),
             Strategy::Projected => format!(

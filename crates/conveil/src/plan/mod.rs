@@ -19,6 +19,7 @@ mod released;
 mod shift;
 mod skeleton;
 mod terms;
+mod tighten;
 mod uncertainty;
 mod warnings;
 pub(crate) mod within;
@@ -37,11 +38,11 @@ pub(crate) use shift::Shift;
 pub(crate) use terms::{UnderTerms, under_terms};
 pub use uncertainty::{Bias, Uncertainty};
 
-use crate::ask::{Ask, MapKind, Request, Strategy};
+use crate::ask::{Ask, MapKind, Privacy, Request, Strategy};
 use crate::certify;
 use crate::error::{Error, Result};
 use crate::noise::Law;
-use crate::program::{DataMap, Setting};
+use crate::program::{DataMap, Program, Setting};
 use crate::solve::{Batch, Cancel};
 use after::After;
 use linear_term::LinearTerm;
@@ -143,7 +144,7 @@ impl<'m> Plan<'m> {
         batch: &Batch<'_>,
     ) -> Result<Self> {
         refuse_strategy(&ask, paper)?;
-        if ask.strategy == Strategy::Input {
+        if ask.strategy.is_on_the_data() {
             return Self::on_the_data(original, ask);
         }
         if let Some(Request::Certificate { word, terms }) = &ask.sensitivity
@@ -249,7 +250,7 @@ impl<'m> Plan<'m> {
         Ok(Plan {
             model: original.clone(),
             sensitivity: stated.sensitivity.clone(),
-            guarantee: guarantee.over(noisy.universe),
+            guarantee: (guarantee.over(noisy.universe)).tightened(noisy.solving.tightening()),
             warnings: warnings::of_privacy(&*original, &stated),
             after: Some(After::Solving(noisy.solving)),
             ask,
@@ -301,6 +302,26 @@ impl<'m> Plan<'m> {
         ask.strategy = strategy;
         ask.chosen = None;
         Self::shared(self.model.clone(), ask, batch)
+    }
+
+    /// The same under another mechanism.
+    pub(crate) fn with_strategy_under(
+        &self,
+        strategy: Strategy,
+        privacy: Privacy,
+        batch: &Batch<'_>,
+    ) -> Result<Self> {
+        let mut ask = self.ask.clone().privacy(privacy).strategy(strategy);
+        ask.chosen = None;
+        Self::shared(self.model.clone(), ask, batch)
+    }
+
+    /// The program at noisy data, where that is what is solved after the noise.
+    pub(crate) fn program_at_noisy(&self, noisy: &[f64]) -> Option<Result<Program>> {
+        match &self.after {
+            Some(After::Solving(solving)) => Some(solving.program_at(noisy)),
+            _ => None,
+        }
     }
 
     /// The decision that a noisy answer stands for, where it is made feasible after the noise.

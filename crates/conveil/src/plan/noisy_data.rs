@@ -4,8 +4,11 @@
 //! after the noise, and looks at the noisy numbers and at public ones alone.
 
 use super::posed::Posed;
+use super::tighten::Tightening;
 use super::{Basis, Decided, ReleasedMap, within};
-use crate::ask::{Adjacency, Ask, NoiseShape, Norm, Query, ResolvedQuery, Stated, Universe};
+use crate::ask::{
+    Adjacency, Ask, NoiseShape, Norm, Query, ResolvedQuery, Stated, Strategy, Universe,
+};
 use crate::error::{Error, Result};
 use crate::program::{
     DataMap, NewVariables, Parameters, PrivateParts, Program, Sparse, Stage, clip_entries,
@@ -41,8 +44,8 @@ pub(super) struct NoisyData<'m> {
 impl<'m> NoisyData<'m> {
     /// Checks the assumptions on public structure alone, or refuses with the reason.
     pub(super) fn new(model: &Arc<dyn DataMap + 'm>, ask: &Ask, stated: &Stated) -> Result<Self> {
-        let refuse =
-            |why: &str, instead: &str| Err(Error::refused("strategy = input", why, instead));
+        let what = format!("strategy = {}", ask.strategy.key());
+        let refuse = |why: &str, instead: &str| Err(Error::refused(what.clone(), why, instead));
         if let NoiseShape::Rows(_) = ask.shape {
             return refuse(
                 "a shape of the noise is stated, which is for the answer; the noise is on the data here",
@@ -70,6 +73,24 @@ impl<'m> NoisyData<'m> {
                 "public bounds on every private number, or an adjacency with an α",
             );
         };
+        let sensitivity = match stated.privacy.norm() {
+            Norm::L1 => apart.0,
+            Norm::L2 => apart.1,
+        };
+        let tightening = match ask.strategy {
+            Strategy::Truncated if universe.is_some() => {
+                return refuse(
+                    "data count as the nearest member of a universe, and the noise leaves it on the strict side too",
+                    "an adjacency with an α, or of records, and public bounds",
+                );
+            }
+            Strategy::Truncated => {
+                let noises = model.parameters().len();
+                let noise = (stated.privacy).lattice_law(sensitivity, noises, ask.lattice)?;
+                Some(Tightening::new(&**model, &noise, &ask.settings)?)
+            }
+            _ => None,
+        };
         let mut of_data = ask.clone();
         of_data.query = Query::Identity;
         of_data.shape = NoiseShape::Identity;
@@ -80,11 +101,9 @@ impl<'m> NoisyData<'m> {
                 query: ask.query.resolve(&**model, ask.strategy)?,
                 model: model.clone(),
                 settings: ask.settings.clone(),
+                tightening,
             },
-            sensitivity: match stated.privacy.norm() {
-                Norm::L1 => apart.0,
-                Norm::L2 => apart.1,
-            },
+            sensitivity,
             statement: format!(
                 "input: the noise is on the private numbers themselves, and {why}; no solve comes before it"
             ),
@@ -302,20 +321,35 @@ pub(super) struct Solving<'m> {
     model: Arc<dyn DataMap + 'm>,
     query: ResolvedQuery,
     settings: Settings,
+    /// What is done to the noisy data first, so that what is feasible at them is feasible at the data.
+    tightening: Option<Tightening>,
 }
 
 impl Solving<'_> {
-    /// The released numbers; an error where the program has no answer at these data.
-    pub(super) fn apply(&self, data: &[f64]) -> Result<Vec<f64>> {
-        let program = self.model.at(data)?;
+    /// The program at noisy data; an error where they make none.
+    pub(super) fn program_at(&self, noisy: &[f64]) -> Result<Program> {
+        match &self.tightening {
+            None => self.model.at(noisy),
+            Some(tightening) => self.model.at(&tightening.apply(noisy)),
+        }
+    }
+
+    /// The released numbers; an error where the program has no answer at these noisy data.
+    pub(super) fn apply(&self, noisy: &[f64]) -> Result<Vec<f64>> {
+        let program = self.program_at(noisy)?;
         let solution = solve::solve_checked(&program, &self.settings)?;
         Ok(self.query.answer(&program, &solution.x))
     }
 
-    /// The optimum at these data.
-    pub(super) fn decision_of(&self, data: &[f64]) -> Result<Vec<f64>> {
-        let program = self.model.at(data)?;
+    /// The optimum at these noisy data.
+    pub(super) fn decision_of(&self, noisy: &[f64]) -> Result<Vec<f64>> {
+        let program = self.program_at(noisy)?;
         Ok(solve::solve_checked(&program, &self.settings)?.x)
+    }
+
+    /// What is done to noisy data before the solve, in words; none where nothing is.
+    pub(super) fn tightening(&self) -> Option<String> {
+        self.tightening.as_ref().map(Tightening::text)
     }
 
     /// The optimum at the data themselves in the place of the data: what the answer would be without noise. Private.
