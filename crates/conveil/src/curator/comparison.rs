@@ -28,6 +28,23 @@ pub struct StrategyRow {
     pub draws: u64,
 }
 
+impl StrategyRow {
+    /// A row without numbers.
+    pub(super) fn bare(strategy: &'static str, status: String) -> Self {
+        StrategyRow {
+            strategy,
+            status,
+            loss: None,
+            loss_percent: None,
+            sampled_loss: None,
+            sampled_loss_percent: None,
+            infeasible_percent: None,
+            sampled_infeasible_percent: None,
+            draws: 0,
+        }
+    }
+}
+
 /// How large what a strategy releases is under the noise, by a measure of the model's own. Private.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Size {

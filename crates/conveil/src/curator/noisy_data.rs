@@ -153,22 +153,11 @@ pub(super) fn alone(
     let slip = settings.tolerance() * (1.0 + largest);
     let draws = draws.min(SOLVED_DRAWS);
     let total = optimum.objective + constant;
-    let bare = |strategy, status: String| StrategyRow {
-        strategy,
-        status,
-        loss: None,
-        loss_percent: None,
-        sampled_loss: None,
-        sampled_loss_percent: None,
-        infeasible_percent: None,
-        sampled_infeasible_percent: None,
-        draws: 0,
-    };
     let rows = ON_THE_DATA.iter().map(|strategy| {
         let name = strategy.key();
         let plan = match plan_beside(plan, *strategy, batch)? {
             Ok(plan) => plan,
-            Err(why) => return Ok(bare(name, format!("does not apply: {why}"))),
+            Err(why) => return Ok(StrategyRow::bare(name, format!("does not apply: {why}"))),
         };
         let drawn = Drawn::new(&plan, theta, seed)?;
         let results = batch.run(draws as usize, |index| -> Result<Option<(f64, bool)>> {
@@ -185,11 +174,11 @@ pub(super) fn alone(
             sampled_loss_percent: mean.and_then(|loss| in_percent(loss, total)),
             sampled_infeasible_percent: Some(100.0 * (1.0 - feasible as f64 / draws.max(1) as f64)),
             draws,
-            ..bare(name, "ok".into())
+            ..StrategyRow::bare(name, "ok".into())
         })
     });
     let mut rows = rows.collect::<Result<Vec<_>>>()?;
-    rows.extend(OTHERS.map(|name| bare(name, format!("does not apply: {why}"))));
+    rows.extend(OTHERS.map(|name| StrategyRow::bare(name, format!("does not apply: {why}"))));
     let found = Comparison::new(total, interval, rows, 0.0);
     let is_clipped = !judge.is_at_the_data;
     Ok(found.with_notes(None, is_clipped, note.into_iter().collect()))

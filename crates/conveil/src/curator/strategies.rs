@@ -193,17 +193,7 @@ impl Ground<'_, '_> {
     }
 
     pub(super) fn row(&self, strategy: &'static str) -> StrategyRow {
-        StrategyRow {
-            strategy,
-            status: "ok".into(),
-            loss: None,
-            loss_percent: None,
-            sampled_loss: None,
-            sampled_loss_percent: None,
-            infeasible_percent: None,
-            sampled_infeasible_percent: None,
-            draws: 0,
-        }
+        StrategyRow::bare(strategy, "ok".into())
     }
 
     pub(super) fn not_applicable(&self, strategy: &'static str, why: &str) -> StrategyRow {
