@@ -49,8 +49,10 @@ pub mod ledger;
 #[path = "../tests/models/mod.rs"]
 mod models;
 mod noise;
+mod randomness;
 mod release;
 mod restated;
+mod samplers;
 mod selection;
 mod tuned;
 

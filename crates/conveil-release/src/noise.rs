@@ -7,12 +7,13 @@
 use conveil::noise::{Law, Sampler};
 use conveil::plan::Plan;
 use conveil::rule::Shape;
-use dashu::base::Abs;
-use dashu::integer::IBig;
-use dashu::rational::RBig;
-use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
+use dashu_int::IBig;
+use dashu_int::ops::Abs;
+use dashu_ratio::RBig;
 
 use crate::error::{Error, Result};
+use crate::randomness::SystemBits;
+use crate::samplers::Sample;
 
 /// More than the roundings in the plan's own arithmetic on its way to the scale, so that the drawn scale is never below
 /// the one that (ε, δ), as stated in decimals, asks for.
@@ -20,7 +21,7 @@ const ROUNDINGS: f64 = 1.0 + 4.0 * f64::EPSILON;
 
 /// Where the randomness comes from.
 pub(crate) enum Source {
-    /// A cryptographic generator, seeded by the operating system.
+    /// The operating system's generator, asked anew for every integer.
     System,
     /// A known seed, for studies: **not private**.
     Seeded(Box<Sampler>),
@@ -120,17 +121,17 @@ impl Lattice {
             let zeta = exact(sampler.draw(&self.law))?;
             return Ok((zeta / &self.step).round());
         }
-        let drawn = match &self.noise {
-            Noise::Laplace { scale } => sample_discrete_laplace(scale.clone()),
-            Noise::Gaussian { scale } => sample_discrete_gaussian(scale.clone()),
+        let bits = &mut SystemBits::for_one_draw();
+        match &self.noise {
+            Noise::Laplace { scale } => bits.discrete_laplace(scale),
+            Noise::Gaussian { scale } => bits.discrete_gaussian(scale),
             Noise::TruncatedLaplace { scale, reach } => loop {
-                match sample_discrete_laplace(scale.clone()) {
-                    Ok(far) if (&far).abs() > *reach => {}
-                    drawn => break drawn,
+                let drawn = bits.discrete_laplace(scale)?;
+                if (&drawn).abs() <= *reach {
+                    return Ok(drawn);
                 }
             },
-        };
-        drawn.map_err(|error| Error::Noise(error.to_string()))
+        }
     }
 }
 

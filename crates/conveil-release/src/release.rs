@@ -7,7 +7,7 @@ use conveil::plan::{Decided, Plan};
 use conveil_text::Label;
 use conveil_text::naming::fault;
 use conveil_text::spelling::quoted;
-use dashu::integer::IBig;
+use dashu_int::IBig;
 
 use crate::card::{Account, Card, InSeries, Standing};
 use crate::decision::Decision;

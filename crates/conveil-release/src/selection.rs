@@ -1,11 +1,13 @@
 //! A private choice of the smallest score (M17h): permute-and-flip, drawn exactly.
 
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
-use opendp::traits::samplers::{sample_bernoulli_rational, sample_uniform_ubig_below};
+use dashu_int::UBig;
+use dashu_int::ops::UnsignedAbs;
+use dashu_ratio::RBig;
 
 use crate::error::{Error, Result};
 use crate::noise::exact;
+use crate::randomness::{Bits, SystemBits};
+use crate::samplers::Sample;
 
 /// The smallest of several private scores, chosen by permute-and-flip.
 ///
@@ -64,46 +66,22 @@ impl Selection {
         let Some(smallest) = scores.iter().min() else {
             return Err(Error::Noise("there is nothing to choose from".into()));
         };
+        let bits = &mut SystemBits::for_one_draw();
         let mut passing = Vec::with_capacity(scores.len());
         // Every coin is flipped, so that their number tells nothing.
         for (place, score) in scores.iter().enumerate() {
-            if passes(&self.rate * (score - smallest))? {
+            let (above, below) = (&self.rate * (score - smallest)).into_parts();
+            // The smallest is taken off: nothing is below 0.
+            if bits.exponential_coin(&above.unsigned_abs(), &below)? {
                 passing.push(place);
             }
         }
-        let drawn = sample_uniform_ubig_below(UBig::from(passing.len().max(1)));
-        let drawn = drawn.map_err(|error| Error::Noise(error.to_string()))?;
-        let place = usize::try_from(drawn).ok().and_then(|k| passing.get(k));
         // The smallest always passes.
+        let drawn = bits.below(&UBig::from(passing.len()))?;
+        let place = usize::try_from(drawn).ok().and_then(|k| passing.get(k));
         place
             .copied()
             .ok_or_else(|| Error::Noise("no candidate passed".into()))
-    }
-}
-
-/// True with probability exp(−x), exactly, for a fraction x ≥ 0 (Canonne, Kamath and Steinke 2020).
-fn passes(x: RBig) -> Result<bool> {
-    let (whole, rest): (IBig, RBig) = x.split_at_point();
-    let mut left = whole;
-    while left > IBig::ZERO {
-        if !passes_below_one(&RBig::ONE)? {
-            return Ok(false);
-        }
-        left -= 1;
-    }
-    passes_below_one(&rest)
-}
-
-/// True with probability exp(−x) for 0 ≤ x ≤ 1: the first failure of coins with probability x/1, x/2, x/3, … has an odd
-/// number.
-fn passes_below_one(x: &RBig) -> Result<bool> {
-    let mut number = 1u32;
-    loop {
-        let coin = sample_bernoulli_rational(x / RBig::from(number));
-        if !coin.map_err(|error| Error::Noise(error.to_string()))? {
-            return Ok(number % 2 == 1);
-        }
-        number += 1;
     }
 }
 

@@ -4,7 +4,7 @@
 use conveil::ask::{Adjacency, Strategy};
 use conveil::plan::{BasisKind, Plan};
 use conveil::program::{Cone, DataMap, Place, Setting};
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use crate::card::{Account, Standing};
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use super::*;
 use crate::models::{T, ask, follower, plan, shape};
 use conveil::ask::Privacy;
 use conveil::program::AffineMap;
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use crate::noise::{Noise, exact};
 

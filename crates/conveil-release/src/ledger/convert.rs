@@ -5,8 +5,8 @@ use super::{
     Amount, Basis, Charge, Holds, Neighbourhood, Pair, Part, Relation, Series, optimal_epsilon,
     zcdp_epsilon,
 };
-use dashu::base::SquareRoot;
-use dashu::integer::UBig;
+use dashu_int::UBig;
+use dashu_int::ops::SquareRoot;
 
 /// How many steps between `charged` neighbours lead from any dataset to any of its `asked` neighbours, or why none do.
 ///
