@@ -15,8 +15,8 @@ const ZERO: f64 = 1e-10;
 /// A pivot is at least this share of the largest entry of its row.
 const THRESHOLD: f64 = 0.1;
 
-/// A right-hand side counts as zero below this share of what met in it.
-const RHS_ZERO: f64 = 1e-9;
+/// A right-hand side, or an entry before the core is eliminated, counts as zero below this share of what met in it.
+const ROUNDING: f64 = 1e-9;
 
 /// Of a matrix without a column.
 const NONE: usize = usize::MAX;
@@ -58,6 +58,8 @@ pub(super) struct Elimination<'c> {
     pivot: Vec<(usize, usize)>,
     steps: usize,
     is_eliminated: bool,
+    /// The last row, where it is independent but no pivot yet: its terms and its right-hand side.
+    deferred: Option<(Entries, Entries)>,
     /// target −= factor·source.
     log: Vec<Operation>,
     /// A row of zeros, for the one that is reduced.
@@ -83,6 +85,7 @@ impl<'c> Elimination<'c> {
             pivot: vec![(NONE, 0); columns],
             steps: 0,
             is_eliminated: false,
+            deferred: None,
             log: Vec::new(),
             dense: vec![0.0; columns],
             cancel,
@@ -154,36 +157,42 @@ impl<'c> Elimination<'c> {
     }
 
     /// Reduces a new row by all pivots; an independent one becomes a pivot itself.
-    pub(super) fn reduce_and_add(&mut self, mut terms: Entries, rhs: Entries) -> Result<Reduced> {
+    pub(super) fn reduce_and_add(&mut self, terms: Entries, rhs: Entries) -> Result<Reduced> {
+        if let Some((terms, rhs)) = self.deferred.take() {
+            self.eliminate()?;
+            self.add(terms, rhs)?;
+        }
+        self.add(terms, rhs)
+    }
+
+    fn add(&mut self, mut terms: Entries, rhs: Entries) -> Result<Reduced> {
         gather(&mut terms);
-        let mut row = Reduction {
-            index: self.rows.len(),
-            zero: ZERO * largest(&terms),
-            rhs_size: largest(&rhs),
-            rhs,
-            columns: terms.iter().map(|t| t.0).collect(),
-            waiting: BinaryHeap::new(),
-        };
-        let size = largest(&terms);
+        let mut row = Reduction::new(self.rows.len(), &terms, &rhs);
         terms.iter().for_each(|&(j, v)| self.dense[j] = v);
+        let operations = self.log.len();
         self.reduce(&mut row);
         // A column that no row without a pivot holds stays as it is, whatever the core is.
-        let settled = self.largest_entry(&row, |count| count == 0);
-        if !self.is_eliminated && settled.is_none() {
+        let is_settled = |j: usize| self.count[j] == 0;
+        let mut pivot = self.largest_entry(&row, is_settled);
+        if pivot.is_none() && !self.is_eliminated {
+            let is_kept = |j: usize| is_settled(j) && self.dense[j].abs() > ROUNDING * row.met;
+            if row.columns.iter().any(|&j| is_kept(j)) {
+                // Independent, but with no sound pivot before the core has some: that matters to the next row only.
+                self.log.truncate(operations);
+                row.columns.iter().for_each(|&j| self.dense[j] = 0.0);
+                self.deferred = Some((terms, rhs));
+                return Ok(Reduced::Consistent);
+            }
             self.eliminate()?;
             self.reduce(&mut row);
+            pivot = self.largest_entry(&row, |_| true);
         }
-        let pivot = settled.or_else(|| self.largest_entry(&row, |_| true));
-        let mut terms: Entries = row.columns.iter().map(|&j| (j, self.dense[j])).collect();
-        row.columns.iter().for_each(|&j| self.dense[j] = 0.0);
-        terms.retain(|t| t.1 != 0.0);
-        terms.sort_unstable_by_key(|t| t.0);
-        terms.dedup_by_key(|t| t.0);
-        let (index, is_left_over) = (row.index, largest(&row.rhs) > RHS_ZERO * row.rhs_size);
+        let (index, is_left_over) = (row.index, largest(&row.rhs) > ROUNDING * row.rhs_size);
+        let left = self.collect(&row);
         self.rows.push(Row {
-            terms,
+            terms: left,
             rhs: row.rhs,
-            size,
+            size: largest(&terms),
             is_pivot: false,
         });
         if let Some(column) = pivot {
@@ -194,6 +203,16 @@ impl<'c> Elimination<'c> {
             true => Reduced::Contradiction(self.combination(index)),
             false => Reduced::Consistent,
         })
+    }
+
+    /// The entries of a row that was reduced. The dense row is one of zeros again.
+    fn collect(&mut self, row: &Reduction) -> Entries {
+        let each = row.columns.iter();
+        let left = each.map(|&j| (j, std::mem::take(&mut self.dense[j])));
+        // A column that was held twice is taken once.
+        let mut left: Entries = left.filter(|t| t.1 != 0.0).collect();
+        left.sort_unstable_by_key(|t| t.0);
+        left
     }
 
     /// Subtracts pivots from a row in the order in which they were made, so that each is used once.
@@ -215,6 +234,7 @@ impl<'c> Elimination<'c> {
                 let old = self.dense[j];
                 let new = old - factor * v;
                 let is_zero = j == column || new.abs() <= row.zero;
+                row.met = row.met.max(new.abs());
                 self.dense[j] = if is_zero { 0.0 } else { new };
                 if old == 0.0 && !is_zero {
                     row.columns.push(j);
@@ -232,12 +252,11 @@ impl<'c> Elimination<'c> {
         }
     }
 
-    /// The column of the row's largest entry, if it is one of those that so many rows without a pivot hold; none where
-    /// that is too small to be a pivot.
+    /// The column of the largest entry among those that are wanted; none where that is too small to be a pivot.
     fn largest_entry(&self, row: &Reduction, wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let size = |j: usize| self.dense[j].abs();
         let largest = row.columns.iter().fold(0.0f64, |m, &j| m.max(size(j)));
-        let wanted = row.columns.iter().filter(|j| wanted(self.count[**j]));
+        let wanted = row.columns.iter().filter(|j| wanted(**j));
         let best = wanted.max_by(|a, b| size(**a).total_cmp(&size(**b)))?;
         (size(*best) > row.zero && size(*best) >= THRESHOLD * largest).then_some(*best)
     }
@@ -332,7 +351,7 @@ impl<'c> Elimination<'c> {
         }
         let largest = weights.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         (0..self.binding)
-            .filter(|&i| weights[i].abs() > RHS_ZERO * largest)
+            .filter(|&i| weights[i].abs() > ROUNDING * largest)
             .collect()
     }
 }
@@ -348,6 +367,8 @@ impl Row {
 struct Reduction {
     index: usize,
     zero: f64,
+    /// The largest entry that it ever had.
+    met: f64,
     rhs: Entries,
     /// The largest right-hand side that met in it: what rounding is measured against.
     rhs_size: f64,
@@ -358,6 +379,18 @@ struct Reduction {
 }
 
 impl Reduction {
+    fn new(index: usize, terms: &Entries, rhs: &Entries) -> Self {
+        Reduction {
+            index,
+            zero: ZERO * largest(terms),
+            met: largest(terms),
+            rhs: rhs.clone(),
+            rhs_size: largest(rhs),
+            columns: terms.iter().map(|t| t.0).collect(),
+            waiting: BinaryHeap::new(),
+        }
+    }
+
     /// The right-hand side of what is subtracted.
     fn carry(&mut self, source: &Row, factor: f64) {
         for &(noise, v) in &source.rhs {
