@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::answer::Promise;
+use crate::effort;
 use crate::mapping::{self, Enters};
 use crate::objective::Restating;
 use crate::outlook::Prospect;
@@ -246,7 +247,7 @@ impl Check {
             },
             text: guarantee.to_string(),
             fit: curator::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
-            movement: curator::movement(plan),
+            movement: curator::movement_unless(plan, |solved| effort::is_dear(model, solved)),
             outlook: None,
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
