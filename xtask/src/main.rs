@@ -118,6 +118,7 @@ impl Command {
                 let mut stages = Vec::new();
                 if options.builds() {
                     stages.push(Stage::cargo("build", ["build", "--package", "conveil-cli"]));
+                    stages.push(Stage::cargo("build", peers::READERS));
                 }
                 let options = options.clone();
                 let run = move |root: &Path| options.run(root);
@@ -266,7 +267,7 @@ mod tests {
         );
         let peers = read("bench --against-peers --full").unwrap();
         assert!(matches!(&peers, Command::Peers(_)));
-        assert_eq!(peers.stages().len(), 2);
+        assert_eq!(peers.stages().len(), 3);
         let built = read("bench --against-peers --binary conveil").unwrap();
         assert_eq!(built.stages().len(), 1);
         assert!(read("bench --against-peers --onl").is_err());

@@ -15,6 +15,19 @@ const HARNESS: &str = "python/benchmarks/peers";
 /// The word that asks for this benchmark in place of `cargo bench`.
 pub const FLAG: &str = "--against-peers";
 
+/// How the programs are built that only read a case or a problem.
+pub const READERS: [&str; 9] = [
+    "build",
+    "--package",
+    "conveil-text",
+    "--package",
+    "conveil-grid",
+    "--example",
+    "read_problem",
+    "--example",
+    "read_case",
+];
+
 /// What is measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -68,6 +81,10 @@ impl Options {
             .arg("--cases")
             .arg(pglib::cases(root))
             .current_dir(root);
+        let readers = target.join("debug").join("examples");
+        if self.builds() && readers.is_dir() {
+            command.arg("--readers").arg(readers);
+        }
         if let Some(names) = &self.only {
             command.args(["--only", names]);
         }

@@ -208,6 +208,12 @@ pub trait Model: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Numbers that the solves of a `check` may go through in all where a cost is released, where that is less than for
+    /// other models: reading its public files takes so little that a few solves would be many times that.
+    fn solves_worth(&self) -> Option<f64> {
+        None
+    }
+
     /// What `check` shows of it beside its program.
     fn facts(&self) -> Option<Facts> {
         None

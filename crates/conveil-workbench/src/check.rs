@@ -7,14 +7,15 @@ use conveil::ask::Strategy;
 use conveil::chance::Budget;
 use conveil::curator::{self, Fit, Movement};
 use conveil::plan::{Basis, Plan};
-use conveil::program::{Cone, Holds, Objective, Parameter, Program, Reading, Setting};
+use conveil::program::{Cone, DataMap, Holds, Objective, Parameter, Program, Reading, Setting};
 use conveil_models::document::{Fields, Value};
 use conveil_models::model::{KINDS, Model};
 use serde::{Serialize, Serializer};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::answer::Promise;
+use crate::effort;
 use crate::mapping::{self, Enters};
 use crate::objective::Restating;
 use crate::outlook::Prospect;
@@ -139,8 +140,10 @@ pub struct ConstraintLine {
 #[derive(Clone)]
 pub struct ParameterLines {
     model: Arc<dyn Model>,
-    /// By parameter, where the spec states the places; else empty.
-    reads: Vec<Vec<Enters>>,
+    /// The plan's map.
+    map: Arc<dyn DataMap>,
+    /// By parameter, where the spec states the places; else empty. The short text has none of them.
+    reads: OnceLock<Vec<Vec<Enters>>>,
 }
 
 /// A private parameter: where it enters, never its value.
@@ -184,7 +187,7 @@ pub struct GuaranteeLine {
 
 impl Check {
     /// Collects the facts.
-    pub(crate) fn new(bench: &Workbench, plan: &Plan<'_>) -> Self {
+    pub(crate) fn new(bench: &Workbench, plan: &Plan<'static>) -> Self {
         let (spec, model) = (bench.spec(), &*bench.model);
         let restating = Restating::of(bench);
         let restated = restating.as_ref().and_then(Restating::restated);
@@ -193,10 +196,6 @@ impl Check {
         let guarantee = plan.guarantee();
         let universe = spec.private.universe.as_ref().map(|u| &u.value);
         let facts = model.facts();
-        let reads = match model.states_places() {
-            true => mapping::of(map),
-            false => Vec::new(),
-        };
         Check {
             private: false,
             problem: model.name().into(),
@@ -218,7 +217,8 @@ impl Check {
             constraints: constraints(program, guarantee.strategy()),
             parameters: ParameterLines {
                 model: bench.model.clone(),
-                reads,
+                map: plan.shared_model(),
+                reads: OnceLock::new(),
             },
             adjacency: plan.guarantee().adjacency().to_string(),
             universe: (guarantee.universe().or(universe)).map(|universe| universe.members()),
@@ -247,7 +247,7 @@ impl Check {
             },
             text: guarantee.to_string(),
             fit: curator::fit(plan).unwrap_or_else(|e| Fit::Undecided { why: e.to_string() }),
-            movement: curator::movement(plan),
+            movement: curator::movement_unless(plan, |solved| effort::is_dear(model, solved)),
             outlook: None,
             warnings: plan.warnings().to_vec(),
             notes: Vec::new(),
@@ -338,12 +338,25 @@ impl ParameterLines {
         let each = self.model.map().parameters().iter().enumerate();
         each.map(|(i, parameter)| ParameterLine {
             name: parameter.name().into_owned(),
-            reads: self.reads.get(i).cloned().unwrap_or_default(),
+            reads: self.reads().get(i).cloned().unwrap_or_default(),
             enters: (parameter.locations().iter())
                 .map(|location| self.model.place_name(&location.place))
                 .collect(),
             bounds: parameter.bounds(),
             nominal: parameter.nominal_value(),
+        })
+    }
+
+    /// Their names, in order.
+    fn names(&self) -> impl Iterator<Item = String> + '_ {
+        let each = self.model.map().parameters().iter();
+        each.map(|parameter| parameter.name().into_owned())
+    }
+
+    fn reads(&self) -> &[Vec<Enters>] {
+        self.reads.get_or_init(|| match self.model.states_places() {
+            true => mapping::of(&*self.map),
+            false => Vec::new(),
         })
     }
 

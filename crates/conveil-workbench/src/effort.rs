@@ -2,6 +2,7 @@
 
 use conveil::plan::Plan;
 use conveil::program::{Cone, ConstraintBlock, DataMap, Program};
+use conveil_models::model::Model;
 
 use crate::outlook::DRAWS;
 
@@ -39,16 +40,23 @@ pub(crate) fn is_planned_anew(plan: &Plan<'_>) -> bool {
     plan.released().map().template().columns() > plan.model().template().columns()
 }
 
-/// About how many solves strategies side by side take, where they take too much to be compared unasked.
-pub(crate) fn dear_solves(plan: &Plan<'_>) -> Option<f64> {
+/// About how many solves strategies side by side take, where they take too much to be compared unasked. `worth` is the
+/// model's own limit where a cost is released.
+pub(crate) fn dear_solves(plan: &Plan<'_>, worth: Option<f64>) -> Option<f64> {
     let released = plan.released();
     let solved = released.map().template();
-    let solves = match released.query().value_factor() {
-        _ if is_planned_anew(plan) => PLANNED_ANEW,
-        Some(_) => BESIDE,
-        None => EACH * DRAWS as f64 + BESIDE,
+    let (solves, worth) = match released.query().value_factor() {
+        _ if is_planned_anew(plan) => (PLANNED_ANEW, WORTH),
+        Some(_) => (BESIDE, worth.unwrap_or(WORTH)),
+        None => (EACH * DRAWS as f64 + BESIDE, WORTH),
     };
-    (solves * numbers(solved) > WORTH).then_some(solves)
+    (solves * numbers(solved) > worth).then_some(solves)
+}
+
+/// Whether a single solve of this program is more than a `check` of the model is to take.
+pub(crate) fn is_dear(model: &dyn Model, program: &Program) -> bool {
+    let worth = model.solves_worth();
+    worth.is_some_and(|worth| numbers(program) > worth)
 }
 
 /// Numbers that a solve goes through: those of the program, and of a semidefinite cone those of a dense matrix over its
@@ -90,7 +98,7 @@ mod tests {
             .privacy(Privacy::laplace(1.0))
             .declared(1.0, "a number of a test")
             .strategy(Strategy::Output);
-        dear_solves(&Plan::new(&map, ask).unwrap())
+        dear_solves(&Plan::new(&map, ask).unwrap(), None)
     }
 
     #[test]

@@ -106,10 +106,11 @@ impl Workbench {
                 "more than {SMALL} non-zeros, variables, rows or places of private numbers; `compare --at` tries them",
             )));
         }
-        // Planning at the public data is most of it.
+        // Planning at the public data is most of it, or reading them.
         let plan = self.plan(&observer.cancel())?;
-        if effort::is_planned_anew(&plan)
-            && let Some(dear) = too_dear(&plan)
+        let reads_little = self.model.solves_worth().is_some();
+        if (effort::is_planned_anew(&plan) || reads_little)
+            && let Some(dear) = self.too_dear(&plan)
         {
             return Ok(dear);
         }
@@ -127,6 +128,14 @@ impl Workbench {
             Err(failure) if failure.kind() == Kind::Interrupted => Err(failure),
             Err(failure) => Ok(self.odd(about, &failure)),
         }
+    }
+
+    /// Why strategies are not compared unasked, where that would be too much.
+    fn too_dear(&self, plan: &Plan<'_>) -> Option<Prospect> {
+        let solves = effort::dear_solves(plan, self.model.solves_worth())?;
+        Some(Prospect::none(format!(
+            "the strategies side by side would take about {solves} solves of a program of this size, more than is done unasked; `compare --at` tries them"
+        )))
     }
 
     /// Public data that have no answer.
@@ -158,7 +167,7 @@ impl Workbench {
         if let Some(measured) = datasets.outlook(&case) {
             return Ok(found(Outlook::new(self.about, measured?)));
         }
-        if let Some(dear) = too_dear(&plan) {
+        if let Some(dear) = self.too_dear(&plan) {
             return Ok(dear);
         }
         let nothing =
@@ -314,14 +323,6 @@ impl Workbench {
                 .into(),
         )))
     }
-}
-
-/// Why strategies are not compared unasked, where that would be too much.
-fn too_dear(plan: &Plan<'_>) -> Option<Prospect> {
-    let solves = effort::dear_solves(plan)?;
-    Some(Prospect::none(format!(
-        "the strategies side by side would take about {solves} solves of a program of this size, more than is done unasked; `compare --at` tries them"
-    )))
 }
 
 /// The same before a reason.

@@ -272,6 +272,89 @@ fn sparse_rows(
     prop::collection::vec(prop::collection::vec(entry, columns), count)
 }
 
+/// Mostly zeros, with entries of very different sizes: rows that hold a column of their own, and cores of several rows.
+fn thin_rows(
+    count: std::ops::Range<usize>,
+    columns: usize,
+) -> impl Strategy<Value = Vec<Vec<i32>>> {
+    let entry = prop_oneof![16 => Just(0), 2 => -3..=3i32, 1 => -60..=60i32];
+    prop::collection::vec(prop::collection::vec(entry, columns), count)
+}
+
+/// A row as it is, or a combination of equations, perhaps with an entry more.
+fn combined(equal: &[Vec<i32>], own: &[i32], weights: &[i32], place: Option<usize>) -> Vec<i32> {
+    if weights.iter().all(|w| *w == 0) {
+        return own.to_vec();
+    }
+    let mut sum = vec![0; own.len()];
+    for (row, weight) in equal.iter().zip(weights) {
+        sum.iter_mut().zip(row).for_each(|(s, v)| *s += weight * v);
+    }
+    if let Some(place) = place {
+        sum[place] += 1;
+    }
+    sum
+}
+
+/// The rank test on these rows says what exact arithmetic does, and what a refusal names really fixes the query.
+fn agrees_with_exact_arithmetic(
+    equal: &[Vec<i32>],
+    query: &[Vec<i32>],
+) -> Result<(), TestCaseError> {
+    let columns = query[0].len();
+    let terms = |row: &[i32]| {
+        let entries = row.iter().enumerate().filter(|(_, v)| **v != 0);
+        entries.map(|(j, v)| (j, f64::from(*v))).collect()
+    };
+    let rows: Vec<NoiseRow> = query
+        .iter()
+        .enumerate()
+        .map(|(i, row)| NoiseRow {
+            label: format!("q{i}"),
+            terms: terms(row),
+            carries: (0..query.len())
+                .map(|j| f64::from(u8::from(i == j)))
+                .collect(),
+        })
+        .collect();
+    let program = equalities(equal, columns);
+    let rule = Rule::new(&program, &rows, rows.len(), &vec![false; equal.len()]);
+    let mut all = equal.to_vec();
+    all.extend(query.to_vec());
+    let possible = exact_rank(&all) == exact_rank(equal) + query.len();
+    prop_assert_eq!(rule.is_ok(), possible);
+    let Err(e) = rule else { return Ok(()) };
+    // What is named really fixes it: the named rows and the query up to this row are dependent without it.
+    let text = e.to_string();
+    let which: usize = text.split("query `q").nth(1).unwrap()[..1].parse().unwrap();
+    if text.contains(" more: no decision") {
+        // Too many are named to be listed.
+        return Ok(());
+    }
+    let is_named = |i: usize| {
+        text.contains(&format!("`row[{i}]`")) || (equal.len() == 1 && text.contains("`row`"))
+    };
+    let named: Vec<Vec<i32>> = (0..equal.len())
+        .filter(|i| is_named(*i))
+        .map(|i| equal[i].clone())
+        .collect();
+    let dependent = |rows: &[Vec<i32>]| {
+        let mut with = rows.to_vec();
+        with.extend(query[..=which].to_vec());
+        exact_rank(&with) < exact_rank(rows) + which + 1
+    };
+    prop_assert!(dependent(&named), "{}", text);
+    // Of independent equations each that is named is needed: there is one such combination.
+    if exact_rank(equal) == equal.len() && which == 0 {
+        for left_out in 0..named.len() {
+            let mut fewer = named.clone();
+            fewer.remove(left_out);
+            prop_assert!(!dependent(&fewer), "{}", text);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, rng_seed: proptest::test_runner::RngSeed::Fixed(4), ..Default::default() })]
 
@@ -280,34 +363,69 @@ proptest! {
         equal in sparse_rows(1..6, 7),
         query in sparse_rows(1..4, 7),
     ) {
-        let rows: Vec<NoiseRow> = query
-            .iter()
-            .enumerate()
-            .map(|(i, row)| NoiseRow {
-                label: format!("q{i}"),
-                terms: row.iter().enumerate().filter(|(_, v)| **v != 0).map(|(j, v)| (j, f64::from(*v))).collect(),
-                carries: (0..query.len()).map(|j| f64::from(u8::from(i == j))).collect(),
+        agrees_with_exact_arithmetic(&equal, &query)?;
+    }
+
+    #[test]
+    fn the_rank_test_of_thin_rows_agrees_with_exact_arithmetic(
+        equal in thin_rows(1..20, 24),
+        own in thin_rows(1..4, 24),
+        weights in prop::collection::vec(prop::collection::vec(prop_oneof![2 => Just(0), 1 => -2..=2i32], 20), 4),
+        places in prop::collection::vec(prop::option::weighted(0.3, 0..24usize), 4),
+        are_combined in 0..3usize,
+    ) {
+        let each = own.iter().zip(&weights).zip(&places).enumerate();
+        let query: Vec<Vec<i32>> = each
+            .map(|(i, ((row, weights), place))| match i < are_combined {
+                true => combined(&equal, row, weights, *place),
+                false => row.clone(),
             })
             .collect();
-        let program = equalities(&equal, 7);
-        let rule = Rule::new(&program, &rows, rows.len(), &vec![false; equal.len()]);
-        let mut all = equal.clone();
-        all.extend(query.clone());
-        let possible = exact_rank(&all) == exact_rank(&equal) + query.len();
-        prop_assert_eq!(rule.is_ok(), possible);
-        if let Err(e) = rule {
-            // What is named really fixes it: the named rows and the query up to this row are dependent without it.
-            let text = e.to_string();
-            let which: usize = text.split("query `q").nth(1).unwrap()[..1].parse().unwrap();
-            let named: Vec<Vec<i32>> = (0..equal.len())
-                .filter(|i| text.contains(&format!("`row[{i}]`")) || (equal.len() == 1 && text.contains("`row`")))
-                .map(|i| equal[i].clone())
-                .collect();
-            let mut with = named.clone();
-            with.extend(query[..=which].to_vec());
-            prop_assert!(exact_rank(&with) < exact_rank(&named) + which + 1, "{}", text);
-        }
+        agrees_with_exact_arithmetic(&equal, &query)?;
     }
+}
+
+/// min 0 subject to rows, asked for noise on x₀: the refusal, if there is one.
+fn noise_on_the_first(rows: &[Vec<(usize, f64)>], columns: usize) -> Option<String> {
+    let each = rows.iter().enumerate();
+    let triplets: Vec<(usize, usize, f64)> = each
+        .flat_map(|(i, row)| row.iter().map(move |&(j, v)| (i, j, v)))
+        .collect();
+    let shape = equalities(&vec![vec![0; columns]; rows.len()], columns);
+    let (variables, constraints) = shape.blocks();
+    let program = Program::new(
+        Sparse::zeros(columns, columns),
+        vec![0.0; columns],
+        Sparse::from_triplets(rows.len(), columns, &triplets).unwrap(),
+        vec![0.0; rows.len()],
+        variables,
+        constraints,
+    )
+    .unwrap();
+    let query = NoiseRow {
+        label: "q".into(),
+        terms: vec![(0, 1.0)],
+        carries: vec![1.0],
+    };
+    let rule = Rule::new(&program, &[query], 1, &vec![false; rows.len()]);
+    rule.err().map(|e| e.to_string())
+}
+
+#[test]
+fn rows_that_differ_by_rounding_alone_fix_nothing_and_by_more_they_do() {
+    // Two balances of a chain of flows that differ in x₀ alone: their difference fixes it.
+    let chain = |share: f64| {
+        let mut rows = vec![vec![(1, 1.0), (2, -3.0), (4, 1.0)]];
+        rows.push(vec![(0, share), (1, 1.0), (2, -3.0), (4, 1.0)]);
+        rows.push(vec![(2, 2.0), (3, 5.0), (4, -1.0)]);
+        rows.push(vec![(1, 1.0), (3, -1.0), (4, 7.0)]);
+        rows
+    };
+    for share in [1.0, 1e-3, 1e-7] {
+        let why = noise_on_the_first(&chain(share), 5).unwrap();
+        assert!(why.contains("fixed by `row[0]`, `row[1]`:"), "{share}: {why}");
+    }
+    assert_eq!(noise_on_the_first(&chain(1e-13), 5), None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 """Conveil beside its peers: CPU seconds, wall and memory of child processes, and whether all solve the same problem.
 
-    python python/benchmarks/peers --conveil target/debug/conveil --out target/peers [--cases DIR] [--only NAME,…] [--full] [--json FILE]
+    python python/benchmarks/peers --conveil target/debug/conveil --out target/peers [--cases DIR] [--readers DIR] [--only NAME,…]
+        [--full] [--json FILE]
 
 `cargo xtask bench --against-peers` sets up what is needed and calls this. Nothing is asserted about seconds. Contenders
 that do not agree on the optimum to 1e-6 end the run with exit code 1.
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import families
 import measure
+import pglib
 import table
 from families import CARD, CHECK, CONVEIL, FAMILIES, PLAIN, PRIVATE, READ, REPORT
 from table import Row
@@ -27,11 +29,14 @@ LIMITS = (60.0, 600.0)
 # Of the generators' output; another number makes all problems anew.
 EDITION = 2
 
+# The name that asks for all of PGLib's files, each checked beside its reading.
+PGLIB = "pglib"
 
 
 class Harness:
     def __init__(self, options):
         self.conveil, self.out, self.cases = options.conveil, options.out, options.cases
+        self.readers, self.edition = options.readers, EDITION
         self.full, self.limit = options.full, options.limit or LIMITS[options.full]
         self.wanted = options.sizes
         self.rows, self.wrong, self.beyond = [], [], set()
@@ -72,7 +77,7 @@ class Harness:
             row.cpu, row.note = None, run.failure
             if run.failure.startswith("over"):
                 self.beyond.add(key)
-        elif contender != CONVEIL:
+        elif contender not in (CONVEIL, families.OWN_READING):
             said = json.loads(run.output.splitlines()[-1])
             row.cpu, row.objective = said["cpu"], said["objective"]
         row.output, row.errors = run.output, run.errors
@@ -89,6 +94,11 @@ class Harness:
             rows.append(row)
         for task, name, called, largest in family.peers:
             if size > largest or (name == "rsome" and scale is None):
+                continue
+            if name == families.OWN_READER:
+                if self.readers:
+                    files = [str(folder / file) for file in ("spec.toml", "problem.json")]
+                    rows.append(self.run(family, size, task, called, [str(self.readers / name), *files]))
                 continue
             command = [sys.executable, str(HERE / "contenders.py"), name, str(folder)]
             if name == "rsome":
@@ -151,12 +161,13 @@ def ratios(family, rows):
 
 
 def read(arguments):
-    names = [family.name for family in FAMILIES]
+    names = [family.name for family in FAMILIES] + [PGLIB]
     parser = argparse.ArgumentParser(prog="peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--conveil", type=Path, required=True, help="the binary")
     parser.add_argument("--out", type=Path, required=True, help="where problems are written")
     parser.add_argument("--cases", type=Path, help="the folder of PGLib's cases")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=names, help=f"some of {', '.join(names)}")
+    parser.add_argument("--readers", type=Path, help="the folder of the examples that only read a case or a problem")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=names[:-1], help=f"some of {', '.join(names)}")
     parser.add_argument("--full", action="store_true", help="large sizes too")
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], help="these sizes only")
     parser.add_argument("--limit", type=float, help="seconds of wall time after which a child is ended")
@@ -178,6 +189,10 @@ def main(arguments=None):
         if family.name in options.only:
             for size in harness.sizes(family):
                 harness.problem(family, size)
+    if PGLIB in options.only and options.readers:
+        print("\n".join(pglib.printed(pglib.measured(harness))))
+    if not harness.rows:
+        return 0
     print("\n".join(table.printed(harness.rows)))
     print("\nIn short, CPU seconds:\n")
     print("\n".join(table.condensed(harness.rows)))

@@ -30,6 +30,9 @@ ANY = 10**9
 HIGHS = ((PLAIN, "highs-simplex", "HiGHS simplex", ANY), (PLAIN, "highs-ipm", "HiGHS ipm", ANY))
 CLARABEL = (PLAIN, "cvxpy", "CVXPY+Clarabel", ANY)
 JSON = (READ, "json-read", "Python json", ANY)
+# Conveil's own readers of the spec and the problem, and nothing else.
+OWN_READER, OWN_READING = "read_problem", "own reading"
+OWN = (READ, OWN_READER, OWN_READING, ANY)
 PANDAS = (READ, "pandas-read", "pandas", ANY)
 BETTER_HIGHS = ("HiGHS simplex", "HiGHS ipm")
 
@@ -48,7 +51,7 @@ FAMILIES = (
         "rows",
         (900, 9000, 45000),
         (199998,),
-        (*HIGHS, CLARABEL, JSON, (PRIVATE, "rsome", "RSOME", 9000)),
+        (*HIGHS, CLARABEL, JSON, OWN, (PRIVATE, "rsome", "RSOME", 9000)),
         BETTER_HIGHS,
         private_peer="RSOME",
     ),

@@ -281,11 +281,14 @@ fn read_parameters(
 }
 
 fn read_entries(item: Item) -> Result<Vec<Located<Entry>>, ReadError> {
+    let items = item.filled_array()?;
+    // Most enter one place only.
     let mut places = HashSet::new();
-    let mut entries = Vec::new();
-    for entry_item in item.filled_array()? {
+    let mut entries = Vec::with_capacity(items.len());
+    let are_many = items.len() > 1;
+    for entry_item in items {
         let entry = read_entry(entry_item)?;
-        if !places.insert(entry.place) {
+        if are_many && !places.insert(entry.place) {
             return Err(entry_item.error(format!("{} is listed twice", entry.place)));
         }
         entries.push(entry_item.locate(entry));
@@ -294,7 +297,7 @@ fn read_entries(item: Item) -> Result<Vec<Located<Entry>>, ReadError> {
 }
 
 fn read_entry(item: Item) -> Result<Entry, ReadError> {
-    let mut table = item.table(item.to_string())?;
+    let mut table = item.own_table()?;
     table.known(&["in", "row", "column", "coef", "offset"])?;
     let part = table.required("in", "in = \"b\"")?;
     let letter = part.choice(&[("b", 'b'), ("q", 'q'), ("A", 'A'), ("P", 'P')])?;
@@ -317,7 +320,7 @@ fn read_entry(item: Item) -> Result<Entry, ReadError> {
         None => 0.0,
         Some(offset) => offset.number()?,
     };
-    table.finish(&format!("in {letter}"))?;
+    table.finish(format_args!("in {letter}"))?;
     Ok(Entry {
         place,
         coef,

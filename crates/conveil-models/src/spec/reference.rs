@@ -91,7 +91,7 @@ pub(super) fn read_weights(
     model: &dyn Stated,
     named: &mut Vec<Located<VariableRef>>,
 ) -> Result<Vec<(String, f64)>, ReadError> {
-    let table = item.table(item.to_string())?;
+    let table = item.own_table()?;
     let mut seen = Overlaps::default();
     let mut weights = Vec::new();
     for (key, offset, value) in table.entries() {

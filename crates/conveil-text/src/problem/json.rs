@@ -135,6 +135,12 @@ impl<'t> Json<'t> {
             .collect())
     }
 
+    /// What stands between the commas of an array that is not empty.
+    fn pieces(&self) -> Option<impl Iterator<Item = &'t str>> {
+        let inner = self.raw.strip_prefix('[')?.strip_suffix(']')?.trim_ascii();
+        (!inner.is_empty()).then(|| inner.split(',').map(str::trim_ascii))
+    }
+
     /// A finite number.
     pub(super) fn number(&self, what: &str) -> Result<f64, ReadError> {
         // JSON writes no infinity; Clarabel's writer puts null in its place.
@@ -176,6 +182,14 @@ impl<'t> Json<'t> {
         name: &str,
         read: impl Fn(&Json<'t>, &str) -> Result<T, ReadError>,
     ) -> Result<Vec<T>, ReadError> {
+        // Arrays of numbers are most of a file. The syntax was checked, so that commas part the elements: of anything else
+        // than numbers a piece is refused, and the complaint made below.
+        if let Some(values) = self.pieces().and_then(|pieces| {
+            let each = pieces.map(|raw| read(&Json { raw, ..*self }, "").ok());
+            each.collect()
+        }) {
+            return Ok(values);
+        }
         let mut values = Vec::new();
         for (index, element) in self.elements(&format!("`{name}`"))?.iter().enumerate() {
             // The name of an element is spelled out only when something is wrong with it.

@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::Table;
+use super::table::{Table, Title};
 use crate::ReadError;
 use crate::position::Source;
 use crate::spelling::{counted, quoted};
@@ -48,6 +48,7 @@ impl<'d> Document<'d> {
 
     /// The outermost table; `title` is how messages call it.
     pub fn top(&self, title: &str) -> Table<'_> {
+        let title = Title::Words(title.into());
         Table::new(&self.source, self.top.get_ref(), title, 0)
     }
 

@@ -1,11 +1,12 @@
 //! Single values of a spec: typed, in range, or refused with what was found.
 
 use std::fmt;
+use std::rc::Rc;
 
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::table::Table;
+use super::table::{Table, Title};
 use crate::naming::{Fault, fault, fault_of_text};
 use crate::position::Source;
 use crate::spelling::{listed, nearest, quoted, shortened};
@@ -266,7 +267,16 @@ impl<'d> Item<'d> {
     }
 
     /// A table; `title` is how messages call it.
-    pub fn table(&self, title: impl Into<String>) -> Result<Table<'d>, ReadError> {
+    pub fn table(&self, title: impl AsRef<str>) -> Result<Table<'d>, ReadError> {
+        self.titled(Title::Words(title.as_ref().into()))
+    }
+
+    /// A table that messages call as they call the value.
+    pub fn own_table(&self) -> Result<Table<'d>, ReadError> {
+        self.titled(Title::Item(*self))
+    }
+
+    fn titled(&self, title: Title<'d>) -> Result<Table<'d>, ReadError> {
         match self.value.get_ref() {
             DeValue::Table(entries) => Ok(Table::new(self.source, entries, title, self.offset())),
             _ => Err(self.must("be a table")),
@@ -281,10 +291,8 @@ impl<'d> Item<'d> {
                 .with_help(format!("write [[{title}]] in double brackets")));
         }
         let items = self.array()?;
-        let title = format!("[[{title}]]");
-        items
-            .iter()
-            .map(|item| item.table(title.as_str()))
-            .collect()
+        let title: Rc<str> = format!("[[{title}]]").into();
+        let titled = |item: &Item<'d>| item.titled(Title::Words(title.clone()));
+        items.iter().map(titled).collect()
     }
 }

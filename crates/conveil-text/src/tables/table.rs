@@ -3,6 +3,9 @@
 //! A [`Table`] remembers which keys were taken; [`Table::known`] refuses keys that no version of
 //! the table has, [`Table::finish`] those that make no sense beside the others.
 
+use std::fmt;
+use std::rc::Rc;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -11,12 +14,27 @@ use crate::ReadError;
 use crate::position::Source;
 use crate::spelling::{nearest, quoted};
 
+/// How messages call a table: `[privacy]`, or `adjacency` in backquotes.
+pub(super) enum Title<'d> {
+    Words(Rc<str>),
+    /// As the value is called that it is.
+    Item(Item<'d>),
+}
+
+impl fmt::Display for Title<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Title::Words(words) => f.write_str(words),
+            Title::Item(item) => item.fmt(f),
+        }
+    }
+}
+
 /// A table that is being read.
 pub struct Table<'d> {
     source: &'d Source<'d>,
     entries: &'d DeTable<'d>,
-    /// How messages call the table: `[privacy]`, or `adjacency` in backquotes.
-    title: String,
+    title: Title<'d>,
     offset: usize,
     taken: Vec<&'static str>,
 }
@@ -30,13 +48,13 @@ impl<'d> Table<'d> {
     pub(super) fn new(
         source: &'d Source<'d>,
         entries: &'d DeTable<'d>,
-        title: impl Into<String>,
+        title: Title<'d>,
         offset: usize,
     ) -> Self {
         Table {
             source,
             entries,
-            title: title.into(),
+            title,
             offset,
             taken: Vec::new(),
         }
@@ -101,7 +119,7 @@ impl<'d> Table<'d> {
     }
 
     /// Refuses keys that were not taken: `context` says what they do not go with.
-    pub fn finish(&self, context: &str) -> Result<(), ReadError> {
+    pub fn finish(&self, context: impl fmt::Display) -> Result<(), ReadError> {
         match self.first_entry(|key| !self.taken.contains(&key)) {
             None => Ok(()),
             Some((key, _)) => Err(self.source.error(

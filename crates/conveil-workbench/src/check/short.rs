@@ -185,8 +185,8 @@ impl Check {
     fn private_numbers(&self) -> String {
         let word = self.private_word.unwrap_or("number");
         let count = counted(self.parameters.len(), word, &format!("{word}s"));
-        let shown = self.parameters.iter().take(NAMED);
-        let names: Vec<String> = shown.map(|p| quoted(&p.name)).collect();
+        let shown = self.parameters.names().take(NAMED);
+        let names: Vec<String> = shown.map(|name| quoted(&name)).collect();
         let kinds = self.parameters.kinds().count();
         let bounds: Vec<(f64, f64)> = (self.parameters.kinds())
             .filter_map(|p| p.bounds())

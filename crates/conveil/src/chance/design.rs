@@ -141,7 +141,7 @@ impl Design {
                 .map(|(place, &i)| {
                     let (noises, fixed) = reach(by_rows.row(i), rule);
                     Reach {
-                        name: program.row_name(i),
+                        row: i,
                         eta: served.etas.get(place).copied(),
                         noises,
                         fixed,
@@ -152,6 +152,7 @@ impl Design {
                 cone: &cone_of(block, served.rows.len()),
                 name: block.name(),
                 law: self.noise.law(),
+                program,
                 rows,
             })?;
         }

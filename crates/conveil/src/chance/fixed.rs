@@ -50,7 +50,7 @@ impl Kind for FixedRecourse {
 impl Method for FixedRecourse {
     fn check(&self, site: &Site<'_>) -> Result<()> {
         match site.rows.iter().find(|row| !row.fixed) {
-            Some(row) => Err(not_fixed(&row.name)),
+            Some(found) => Err(not_fixed(&site.program.row_name(found.row))),
             None => Ok(()),
         }
     }

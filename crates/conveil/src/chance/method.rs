@@ -4,7 +4,7 @@
 use super::{BoxSet, Feasibility, Split};
 use crate::error::Result;
 use crate::noise::{Factor, LatticeLaw, Law, SampleSize};
-use crate::program::Cone;
+use crate::program::{Cone, Program};
 use crate::rule::{Lift, Rule};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -219,14 +219,16 @@ pub struct Site<'a> {
     pub name: &'a str,
     /// The law of the noise.
     pub law: &'a Law,
+    /// The program, which names its rows.
+    pub program: &'a Program,
     /// The rows.
     pub rows: Vec<Reach>,
 }
 
 /// How noise reaches a row, by the pattern of A and the rule.
 pub struct Reach {
-    /// The row's name.
-    pub name: String,
+    /// The row of the program.
+    pub row: usize,
     /// η of the row, for methods that work row by row.
     pub eta: Option<f64>,
     /// The noises that can reach it.

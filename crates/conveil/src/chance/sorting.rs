@@ -57,8 +57,11 @@ pub(super) fn sort_rows(
         }
     }
     let by_rows = program.a().by_rows();
-    let reaches = |i: usize| !reach(by_rows.row(i), rule).0.is_empty();
-    let is_fixed = |i: usize| reach(by_rows.row(i), rule).1;
+    let reaches = |i: usize| by_rows.row(i).iter().any(|t| is_moved(rule.row(t.0)));
+    let is_fixed = |i: usize| {
+        let mut terms = by_rows.row(i).iter();
+        terms.all(|t| matches!(rule.row(t.0), RowRule::Fixed(_)))
+    };
     let mut sorted = Sorted::default();
     for (index, block) in program.constraints().iter().enumerate() {
         let rows: Vec<usize> = block.range().collect();
@@ -166,6 +169,14 @@ pub(super) fn reach(terms: &[(usize, f64)], rule: &Rule) -> (Vec<usize>, bool) {
     noises.sort_unstable();
     noises.dedup();
     (noises, true)
+}
+
+/// Whether noise can reach what follows this row of X.
+fn is_moved(row: &RowRule) -> bool {
+    match row {
+        RowRule::Free(_) => true,
+        RowRule::Fixed(entries) => !entries.is_empty(),
+    }
 }
 
 /// What is stated, or what the default table has (see the module's documentation), and the factor where it takes one.

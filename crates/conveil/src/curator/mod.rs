@@ -30,7 +30,7 @@ pub use frontier::{
     AnswerMeasure, Axis, Following, Frontier, FrontierRow, frontier, frontier_following,
 };
 pub use levers::Lever;
-pub use movement::{Movement, Moves, movement};
+pub use movement::{Movement, Moves, movement, movement_unless};
 pub use report::CuratorReport;
 pub use strategies::{Measure, compare, compare_by};
 pub use widest::largest_universe;

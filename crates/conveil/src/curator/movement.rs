@@ -3,7 +3,7 @@
 
 use crate::ask::Strategy;
 use crate::plan::Plan;
-use crate::program::{Stage, norm};
+use crate::program::{Program, Stage, norm};
 use crate::rule::RowRule;
 use serde::Serialize;
 
@@ -53,6 +53,11 @@ const LARGE: usize = 50_000;
 
 /// Solves the released map at the nominal data, where it must be solved at all.
 pub fn movement(plan: &Plan<'_>) -> Movement {
+    movement_unless(plan, |_| false)
+}
+
+/// The same, where a program for which this holds is too large as well: a rule on its public sizes.
+pub fn movement_unless(plan: &Plan<'_>, is_too_large: impl Fn(&Program) -> bool) -> Movement {
     if plan.ask().strategy != Strategy::Program {
         return Movement::NotNeeded;
     }
@@ -90,7 +95,8 @@ pub fn movement(plan: &Plan<'_>) -> Movement {
         }
     }
     let solved = released.map().template();
-    if solved.rows() + solved.columns() + rule.free_entries() > LARGE {
+    let size = solved.rows() + solved.columns() + rule.free_entries();
+    if size > LARGE || is_too_large(solved) {
         return Movement::TooLarge;
     }
     let no_answer = |error: crate::Error| Movement::NoAnswer {

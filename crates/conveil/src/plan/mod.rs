@@ -270,6 +270,11 @@ impl<'m> Plan<'m> {
         &*self.model
     }
 
+    /// The same, shared.
+    pub fn shared_model(&self) -> Arc<dyn DataMap + 'm> {
+        self.model.clone()
+    }
+
     /// The one road to x̄.
     pub fn released(&self) -> &ReleasedMap<'m> {
         &self.released

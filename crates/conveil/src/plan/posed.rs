@@ -7,6 +7,7 @@ use crate::noise::Sampler;
 use crate::program::{DataMap, Parameter};
 use crate::proof::Curvature;
 use crate::rule::{NoiseRow, Rule, Shape};
+use crate::solve::Cancel;
 
 /// Q, T and the rule.
 #[derive(Clone, Debug)]
@@ -81,14 +82,16 @@ fn rule_of(ask: &Ask, map: &dyn DataMap, query: &ResolvedQuery, shape: &Shape) -
         let places = query.whole_decision(n);
         return Ok(Rule::on_the_answer(n, &rows, places, shape.noises()));
     }
-    let rule = Rule::new(map.template(), &rows, shape.noises(), &map.private_rows())?;
-    refuse_without_recourse(map, &rule)?;
+    let (template, private_rows) = (map.template(), map.private_rows());
+    let cancel = ask.settings.cancel();
+    let rule = Rule::watched(template, &rows, shape.noises(), &private_rows, cancel)?;
+    refuse_without_recourse(map, &rule, cancel)?;
     Ok(rule)
 }
 
 /// Where private coefficients keep the rank test from being decided in public, it runs on synthetic data: a query that
 /// fails there fails for almost every dataset, and is refused before anything is charged.
-fn refuse_without_recourse(map: &dyn DataMap, rule: &Rule) -> Result<()> {
+fn refuse_without_recourse(map: &dyn DataMap, rule: &Rule, cancel: &Cancel) -> Result<()> {
     if !rule.has_private_equations() {
         return Ok(());
     }
@@ -105,7 +108,7 @@ fn refuse_without_recourse(map: &dyn DataMap, rule: &Rule) -> Result<()> {
             .collect();
         map.at(&theta)
             .ok()
-            .map(|program| rule.at(&program).map(|_| ()))
+            .map(|program| rule.at(&program, cancel).map(|_| ()))
     });
     match (verdicts.next(), verdicts.next()) {
         (Some(Err(first)), Some(Err(_))) => Err(first),

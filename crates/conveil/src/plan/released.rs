@@ -498,7 +498,7 @@ impl<'m> ReleasedMap<'m> {
 
     /// The same with Qx̄ fixed at an answer.
     fn lifted_to(&self, program: &Program, split: usize, answer: Option<&[f64]>) -> Result<Lifted> {
-        let rule = self.posed.rule.at(program)?;
+        let rule = self.posed.rule.at(program, self.settings.cancel())?;
         let mut lift = Lift::new(program, &rule);
         if let Some(answer) = answer {
             lift.label(Some("the released answer"));
@@ -549,7 +549,7 @@ impl<'m> ReleasedMap<'m> {
         error: Option<f64>,
     ) -> Result<Solved> {
         let n = program.columns();
-        let rule = self.posed.rule.at(program)?;
+        let rule = self.posed.rule.at(program, self.settings.cancel())?;
         let k = rule.noises();
         let free = &solution.x[n..n + rule.free_entries()];
         let recourse = (0..n)

@@ -194,7 +194,7 @@ enum Recession {
 /// M2: is there a d with −Ad ∈ K and Qd ≠ 0? One small conic program per query row and sign.
 fn unlimited_answer(program: &Program, a: &Sparse, released: &ReleasedMap<'_>) -> Recession {
     let by_rows = a.by_rows();
-    if bounded_by_linear_rows(program, &by_rows) {
+    if bounded_by_linear_rows(program, a, &by_rows) {
         return Recession::None;
     }
     let n = program.columns();
@@ -244,50 +244,59 @@ fn unlimited_answer(program: &Program, a: &Sparse, released: &ReleasedMap<'_>) -
     Recession::None
 }
 
+/// Of a row that bounds nothing by itself.
+const NONE: usize = usize::MAX;
+
 /// Whether linear rows alone bound every variable that may move: a row whose other terms are bounded below bounds the
 /// last one above, and so on along the rows.
-fn bounded_by_linear_rows(program: &Program, by_rows: &crate::program::Rows) -> bool {
-    let n = program.columns();
-    // Rows a'x ≤ b, an equality as two of them; a term is held when a·x is bounded below.
-    let mut rows: Vec<(usize, f64)> = Vec::new();
+fn bounded_by_linear_rows(program: &Program, a: &Sparse, by_rows: &crate::program::Rows) -> bool {
+    // Rows a'x ≤ b, an equality turned around too; a term is held when a·x is bounded below. How many are not, as the row
+    // stands and turned around.
+    let mut loose = vec![[NONE; 2]; program.rows()];
+    let mut ready = Vec::new();
     for block in program.constraints() {
-        match block.cone() {
-            Cone::Nonnegative(_) => rows.extend(block.range().map(|i| (i, 1.0))),
-            Cone::Zero(_) => rows.extend(block.range().flat_map(|i| [(i, 1.0), (i, -1.0)])),
-            _ => {}
+        let ways = match block.cone() {
+            Cone::Nonnegative(_) => 0..1,
+            Cone::Zero(_) => 0..2,
+            _ => continue,
+        };
+        for i in block.range() {
+            let terms = by_rows.row(i).iter().filter(|t| t.1 != 0.0).count();
+            for way in ways.clone() {
+                loose[i][way] = terms;
+                if terms <= 1 {
+                    ready.push((i, way));
+                }
+            }
         }
     }
-    // Sides: [bounded below, bounded above] of each variable, and the rows that wait for that side.
-    let mut bounded = vec![[false; 2]; n];
-    let mut waiting: Vec<[Vec<usize>; 2]> = vec![Default::default(); n];
-    let mut loose: Vec<usize> = Vec::with_capacity(rows.len());
-    for (index, &(i, sign)) in rows.iter().enumerate() {
-        let terms = by_rows.row(i).iter().filter(|t| t.1 != 0.0);
-        loose.push(terms.clone().count());
-        for &(j, v) in terms {
-            waiting[j][usize::from(sign * v < 0.0)].push(index);
-        }
-    }
-    let mut ready: Vec<usize> = (0..rows.len()).filter(|&r| loose[r] <= 1).collect();
-    while let Some(r) = ready.pop() {
-        let (i, sign) = rows[r];
+    // Of each variable: bounded below, bounded above.
+    let mut bounded = vec![[false; 2]; program.columns()];
+    let held = |v: f64, way: usize| usize::from(if way == 0 { v < 0.0 } else { v > 0.0 });
+    while let Some((i, way)) = ready.pop() {
         for &(j, v) in by_rows.row(i).iter().filter(|t| t.1 != 0.0) {
             // This term's own held side, and the side that the row bounds.
-            let held = usize::from(sign * v < 0.0);
-            let is_last = loose[r] == 1 && !bounded[j][held];
-            let side = 1 - held;
-            if (loose[r] == 0 || is_last) && !bounded[j][side] {
-                bounded[j][side] = true;
-                for &other in &waiting[j][side] {
-                    loose[other] -= 1;
-                    if loose[other] <= 1 {
-                        ready.push(other);
+            let own = held(v, way);
+            let is_last = loose[i][way] == 1 && !bounded[j][own];
+            let side = 1 - own;
+            if !(loose[i][way] == 0 || is_last) || bounded[j][side] {
+                continue;
+            }
+            bounded[j][side] = true;
+            for (other, w) in a.column(j).filter(|t| t.1 != 0.0) {
+                for way in 0..2 {
+                    if loose[other][way] == NONE || held(w, way) != side {
+                        continue;
+                    }
+                    loose[other][way] -= 1;
+                    if loose[other][way] <= 1 {
+                        ready.push((other, way));
                     }
                 }
             }
         }
     }
-    (0..n).all(|j| {
-        program.variable_block(j).stage() == Stage::HereAndNow || bounded[j] == [true, true]
+    program.variables().iter().all(|block| {
+        block.stage() == Stage::HereAndNow || block.range().all(|j| bounded[j] == [true, true])
     })
 }

@@ -15,8 +15,10 @@ pub(crate) use slack_absorption::slack_absorption;
 
 use crate::error::{Error, Result};
 use crate::program::{Cone, Holds, Program, Stage};
+use crate::solve::Cancel;
 use elimination::{Elimination, Reduced};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The rows that the query puts on X: each row of Q and the noise it must carry (a row of T).
 #[derive(Clone, Debug)]
@@ -40,14 +42,30 @@ pub(crate) enum RowRule {
 
 #[derive(Clone, Debug)]
 struct Equation {
-    label: String,
-    /// The program row it comes from, none for the query.
-    row: Option<usize>,
+    of: Origin,
     /// Whether its coefficients are private and must be read at θ.
     is_private: bool,
     terms: Vec<(usize, f64)>,
-    rhs: Vec<f64>,
-    is_query: bool,
+    /// Entries (noise, value) that it must carry; none for a row of the program.
+    rhs: Vec<(usize, f64)>,
+}
+
+/// What an equation comes from.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A row of the program.
+    Row(usize),
+    /// A row of the query, by this name.
+    Query(String),
+}
+
+impl Equation {
+    fn row(&self) -> Option<usize> {
+        match self.of {
+            Origin::Row(row) => Some(row),
+            Origin::Query(_) => None,
+        }
+    }
 }
 
 /// The rule's structure: public, the same for every dataset.
@@ -78,6 +96,17 @@ impl Rule {
         noises: usize,
         private_rows: &[bool],
     ) -> Result<Self> {
+        Self::watched(program, query, noises, private_rows, &Cancel::default())
+    }
+
+    /// The same, stopped by this flag.
+    pub(crate) fn watched(
+        program: &Program,
+        query: &[NoiseRow],
+        noises: usize,
+        private_rows: &[bool],
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let n = program.columns();
         let by_rows = program.a().by_rows();
         let mut fixed: Vec<Option<Vec<(usize, f64)>>> = vec![None; n];
@@ -95,24 +124,21 @@ impl Rule {
                 let binds = matches!(block.cone(), Cone::Zero(_)) || block.holds() == Holds::Always;
                 if binds {
                     equations.push(Equation {
-                        label: program.row_name(i),
-                        row: Some(i),
+                        of: Origin::Row(i),
                         is_private: private_rows[i],
                         terms: by_rows.row(i).to_vec(),
-                        rhs: vec![0.0; noises],
-                        is_query: false,
+                        rhs: Vec::new(),
                     });
                 }
             }
         }
         for row in query {
+            let carries = row.carries.iter().copied().enumerate();
             equations.push(Equation {
-                label: row.label.clone(),
-                row: None,
+                of: Origin::Query(row.label.clone()),
                 is_private: false,
                 terms: row.terms.clone(),
-                rhs: row.carries.clone(),
-                is_query: true,
+                rhs: carries.filter(|t| t.1 != 0.0).collect(),
             });
         }
         let is_here_and_now = |j: usize| program.variable_block(j).stage() == Stage::HereAndNow;
@@ -149,7 +175,7 @@ impl Rule {
             has_private_equations,
         };
         if !has_private_equations {
-            rule.rank_test()?;
+            rule.rank_test(program, cancel)?;
         }
         Ok(rule)
     }
@@ -180,52 +206,52 @@ impl Rule {
     }
 
     /// The rule with private coefficients read from the program at θ; runs the rank test where the public one could not.
-    pub fn at(&self, program: &Program) -> Result<Cow<'_, Rule>> {
+    pub(crate) fn at(&self, program: &Program, cancel: &Cancel) -> Result<Cow<'_, Rule>> {
         if !self.has_private_equations {
             return Ok(Cow::Borrowed(self));
         }
         let mut rule = self.clone();
         let by_rows = program.a().by_rows();
         for equation in rule.equations.iter_mut().filter(|e| e.is_private) {
-            if let Some(row) = equation.row {
+            if let Some(row) = equation.row() {
                 equation.terms = by_rows.row(row).to_vec();
             }
         }
-        rule.rank_test()?;
+        rule.rank_test(program, cancel)?;
         Ok(Cow::Owned(rule))
     }
 
     /// M2: QX = T and AX = 0 must have a solution on the columns that may move. The equations are taken as they stand,
     /// not with the rows of X that they fix put in: so a refusal can name every row behind it.
-    fn rank_test(&self) -> Result<()> {
+    fn rank_test(&self, program: &Program, cancel: &Cancel) -> Result<()> {
         let moving = |equation: &Equation| -> Vec<(usize, f64)> {
             let terms = equation.terms.iter().copied();
             terms.filter(|&(j, _)| self.moves[j]).collect()
         };
-        let mut elimination = Elimination::new(self.rows.len(), self.noises);
-        let bound: Vec<&Equation> = self.equations.iter().filter(|e| !e.is_query).collect();
-        for equation in &bound {
-            elimination.push(moving(equation), equation.rhs.clone());
-        }
-        elimination.eliminate();
-        for equation in self.equations.iter().filter(|e| e.is_query) {
-            let reduced = elimination.reduce_and_add(moving(equation), equation.rhs.clone());
-            if let Reduced::Contradiction(weights) = reduced {
-                let mut names: Vec<&str> = weights
-                    .iter()
-                    .filter_map(|&index| bound.get(index).map(|e| e.label.as_str()))
-                    .collect();
+        let each = || self.equations.iter();
+        let bound: Vec<&Equation> = each().filter(|e| e.row().is_some()).collect();
+        let rows = bound.iter().map(|equation| moving(equation)).collect();
+        let mut elimination = Elimination::new(self.rows.len(), rows, cancel)?;
+        for equation in each() {
+            let Origin::Query(label) = &equation.of else {
+                continue;
+            };
+            let reduced = elimination.reduce_and_add(moving(equation), equation.rhs.clone())?;
+            if let Reduced::Contradiction(rows) = reduced {
+                let rows = rows.iter().filter_map(|&index| bound.get(index)?.row());
+                let mut names: Vec<String> = rows.map(|row| program.row_name(row)).collect();
                 names.dedup();
-                return Err(self.impossible(equation, &names));
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                return Err(self.impossible(label, &equation.terms, &names));
             }
         }
         Ok(())
     }
 
-    fn impossible(&self, query: &Equation, rows: &[&str]) -> Error {
-        let what = format!("noise on the query `{}`", query.label);
+    fn impossible(&self, label: &str, terms: &[(usize, f64)], rows: &[&str]) -> Error {
+        let what = format!("noise on the query `{label}`");
         if rows.is_empty() {
-            let is_any = |marked: &[bool]| query.terms.iter().any(|&(j, _)| marked[j]);
+            let is_any = |marked: &[bool]| terms.iter().any(|&(j, _)| marked[j]);
             if is_any(&self.moves) {
                 return Error::refused(
                     what,
@@ -258,7 +284,8 @@ impl Rule {
 
     /// The equation with fixed rows of X moved to the right-hand side.
     fn reduced(&self, equation: &Equation) -> (Vec<(usize, f64)>, Vec<f64>) {
-        let mut rhs = equation.rhs.clone();
+        let mut rhs = vec![0.0; self.noises];
+        equation.rhs.iter().for_each(|&(noise, v)| rhs[noise] = v);
         let mut terms = Vec::new();
         for &(j, a) in &equation.terms {
             match &self.rows[j] {
@@ -305,13 +332,13 @@ impl Rule {
 
     /// The equations that still bind free rows.
     pub(crate) fn binding(&self) -> Vec<Binding> {
-        self.equations
-            .iter()
+        let is_free = |t: &(usize, f64)| matches!(self.rows[t.0], RowRule::Free(_));
+        let each = self.equations.iter();
+        each.filter(|e| e.terms.iter().any(is_free))
             .map(|e| {
                 let (terms, rhs) = self.reduced(e);
-                (terms, rhs, e.row)
+                (terms, rhs, e.row())
             })
-            .filter(|(terms, _, _)| !terms.is_empty())
             .collect()
     }
 }
@@ -321,44 +348,44 @@ pub(crate) type Binding = (Vec<(usize, f64)>, Vec<f64>, Option<usize>);
 
 /// A public row with one unfixed column fixes it: identity rows, and what follows from them.
 fn fix_singletons(equations: &[Equation], fixed: &mut [Option<Vec<(usize, f64)>>]) {
-    let mut by_column: Vec<Vec<usize>> = vec![Vec::new(); fixed.len()];
-    let mut open: Vec<usize> = Vec::with_capacity(equations.len());
-    for (index, equation) in equations.iter().enumerate() {
-        let mut count = 0;
-        for &(j, a) in &equation.terms {
-            if fixed[j].is_none() && a != 0.0 {
-                by_column[j].push(index);
-                count += 1;
-            }
-        }
-        open.push(count);
-    }
+    let is_open = |fixed: &[Option<_>], t: &&(usize, f64)| fixed[t.0].is_none() && t.1 != 0.0;
+    let open_terms = |equation: &Equation, fixed: &[Option<_>]| {
+        let terms = equation.terms.iter();
+        terms.filter(|t| is_open(fixed, t)).count()
+    };
+    let mut open: Vec<usize> = equations.iter().map(|e| open_terms(e, fixed)).collect();
     let mut ready: Vec<usize> = (0..equations.len())
         .rev()
         .filter(|&e| open[e] == 1)
         .collect();
+    if ready.is_empty() {
+        return;
+    }
+    let mut by_column: Vec<Vec<usize>> = vec![Vec::new(); fixed.len()];
+    for (index, equation) in equations.iter().enumerate() {
+        for &(j, _) in equation.terms.iter().filter(|t| is_open(fixed, t)) {
+            by_column[j].push(index);
+        }
+    }
     while let Some(index) = ready.pop() {
         let equation = &equations[index];
         if equation.is_private || open[index] != 1 {
             continue;
         }
-        let mut rhs = equation.rhs.clone();
+        let mut rhs: BTreeMap<usize, f64> = equation.rhs.iter().copied().collect();
         let mut pivot = None;
         for &(j, a) in &equation.terms {
             match &fixed[j] {
-                Some(entries) => entries.iter().for_each(|&(noise, v)| rhs[noise] -= a * v),
+                Some(entries) => entries
+                    .iter()
+                    .for_each(|&(noise, v)| *rhs.entry(noise).or_insert(0.0) -= a * v),
                 None if a != 0.0 => pivot = Some((j, a)),
                 None => {}
             }
         }
         let Some((j, a)) = pivot else { continue };
-        let entries = rhs
-            .iter()
-            .enumerate()
-            .filter(|(_, v)| **v != 0.0)
-            .map(|(noise, v)| (noise, v / a))
-            .collect();
-        fixed[j] = Some(entries);
+        let entries = rhs.into_iter().filter(|(_, v)| *v != 0.0);
+        fixed[j] = Some(entries.map(|(noise, v)| (noise, v / a)).collect());
         for &other in &by_column[j] {
             open[other] -= 1;
             if open[other] == 1 {

@@ -60,10 +60,40 @@ struct Part {
 }
 
 /// One variable's entries in one part.
-struct Touch {
+#[derive(Clone, Copy)]
+struct Touch<'t> {
     part: usize,
-    entries: Vec<(usize, f64)>,
+    entries: &'t [(usize, f64)],
     is_private: bool,
+}
+
+/// One variable's entries, part by part.
+#[derive(Default)]
+struct Touches {
+    entries: Vec<(usize, f64)>,
+    /// Of each part: where its entries end, and whether one of them is private.
+    parts: Vec<(usize, usize, bool)>,
+}
+
+impl Touches {
+    fn add(&mut self, part: usize, entry: (usize, f64), is_private: bool) {
+        self.entries.push(entry);
+        let end = self.entries.len();
+        match self.parts.last_mut() {
+            Some(last) if last.0 == part => *last = (part, end, last.2 || is_private),
+            _ => self.parts.push((part, end, is_private)),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Touch<'_>> + Clone {
+        let starts = std::iter::once(0).chain(self.parts.iter().map(|part| part.1));
+        let each = self.parts.iter().zip(starts);
+        each.map(|(&(part, end, is_private), start)| Touch {
+            part,
+            entries: &self.entries[start..end],
+            is_private,
+        })
+    }
 }
 
 /// The public structure around the columns that carry noise.
@@ -134,11 +164,13 @@ impl<'a> Structure<'a> {
         };
         structure.count_members();
         for j in 0..n {
-            let mut shared = structure.touched(j);
-            shared.retain(|t| structure.is_shared(t.part, j));
-            let relaxes = |sign: f64| shared.iter().all(|t| structure.relaxes(t, sign));
-            structure.one_way[j] = [relaxes(-1.0), relaxes(1.0)];
-            structure.shared[j] = shared.len();
+            let touched = structure.touched(j);
+            let shared = || touched.iter().filter(|t| structure.is_shared(t.part, j));
+            let relaxes = |sign: f64| shared().all(|t| structure.relaxes(&t, sign));
+            let one_way = [relaxes(-1.0), relaxes(1.0)];
+            let count = shared().count();
+            structure.one_way[j] = one_way;
+            structure.shared[j] = count;
         }
         structure
     }
@@ -183,50 +215,34 @@ impl<'a> Structure<'a> {
     }
 
     /// The parts that `j` stands in.
-    fn touched(&self, j: usize) -> Vec<Touch> {
-        let mut all: Vec<Touch> = Vec::new();
+    fn touched(&self, j: usize) -> Touches {
+        let mut all = Touches::default();
         for (i, v) in self.program.a().column(j) {
             let is_private = self.private.contains(i, j);
-            if v == 0.0 && !is_private {
-                continue;
-            }
-            let part = self.part_of_row[i];
-            match all.last_mut().filter(|t| t.part == part) {
-                Some(touch) => {
-                    touch.entries.push((i, v));
-                    touch.is_private |= is_private;
-                }
-                None => all.push(Touch {
-                    part,
-                    entries: vec![(i, v)],
-                    is_private,
-                }),
+            if v != 0.0 || is_private {
+                all.add(self.part_of_row[i], (i, v), is_private);
             }
         }
         all
     }
 
     /// The entries of `j` in one part.
-    fn touch(&self, part: usize, j: usize) -> Touch {
+    fn touch(&self, part: usize, j: usize) -> Touches {
         let a = self.program.a();
         let rows = &self.parts[part].rows;
         let column = a.colptr()[j]..a.colptr()[j + 1];
         let (at, values) = (&a.rowval()[column.clone()], &a.nzval()[column]);
         let first = at.partition_point(|&i| i < rows.start);
         let stored = at[first..].iter().zip(&values[first..]);
-        let entries: Vec<(usize, f64)> = stored
-            .take_while(|(i, _)| **i < rows.end)
-            .map(|(&i, &v)| (i, v))
-            .collect();
-        Touch {
-            part,
-            is_private: entries.iter().any(|t| self.private.contains(t.0, j)),
-            entries,
+        let mut touch = Touches::default();
+        for (&i, &v) in stored.take_while(|(i, _)| **i < rows.end) {
+            touch.add(part, (i, v), self.private.contains(i, j));
         }
+        touch
     }
 
     /// Whether moving by `sign` keeps the part satisfied for ever.
-    fn relaxes(&self, touch: &Touch, sign: f64) -> bool {
+    fn relaxes(&self, touch: &Touch<'_>, sign: f64) -> bool {
         let Part {
             rows, cone, holds, ..
         } = &self.parts[touch.part];
@@ -258,9 +274,9 @@ impl<'a> Structure<'a> {
             let Part { rows, cone, .. } = &self.parts[touch.part];
             let head = self.by_rows.row(rows.start);
             matches!(cone, Cone::SecondOrder(_))
-                && matches!(touch.entries[..], [(i, _)] if i == rows.start)
+                && matches!(*touch.entries, [(i, _)] if i == rows.start)
                 && head.iter().filter(|t| t.1 != 0.0).count() == 1
-                && self.relaxes(touch, sign)
+                && self.relaxes(&touch, sign)
                 && self.pulled_by_others(touch.part, j, usize::from(sign > 0.0))
         })
     }
@@ -269,7 +285,7 @@ impl<'a> Structure<'a> {
     /// it. `from` is the equality that sent it on its way.
     fn is_pulled_on_its_way(&self, j: usize, sign: f64, from: Option<usize>) -> Option<bool> {
         let mut is_pulled = false;
-        for touch in self.touched(j) {
+        for touch in self.touched(j).iter() {
             let part = touch.part;
             if Some(part) == from {
                 continue;
@@ -288,11 +304,11 @@ impl<'a> Structure<'a> {
         &self,
         j: usize,
         sign: f64,
-        touch: &Touch,
+        touch: &Touch<'_>,
         is_second: bool,
     ) -> Option<bool> {
         let part = &self.parts[touch.part];
-        let &[(i, a)] = &touch.entries[..] else {
+        let &[(i, a)] = touch.entries else {
             return None;
         };
         if !matches!(part.cone, Cone::Zero(_)) || touch.is_private || part.rows.len() != 1 {
@@ -331,7 +347,7 @@ impl<'a> Structure<'a> {
             let touched = self.touched(k);
             let is_limited = |sign: f64| {
                 let mut others = touched.iter().filter(|t| t.part != self.part_of_row[i]);
-                others.any(|t| !self.relaxes(t, sign))
+                others.any(|t| !self.relaxes(&t, sign))
             };
             let sign = -(change / v).signum();
             !is_limited(sign) || (self.stage[k] != Stage::Decision && is_limited(-sign))
@@ -366,8 +382,11 @@ impl<'a> Structure<'a> {
             None if self.curved[k] => return false,
             None => upwards,
         };
-        let touch = self.touch(part, k);
-        match (&self.parts[part].cone, &touch.entries[..]) {
+        let touches = self.touch(part, k);
+        let Some(touch) = touches.iter().next() else {
+            return false;
+        };
+        match (&self.parts[part].cone, touch.entries) {
             // With a slack in it, the equality is an inequality with this side open.
             (Cone::Zero(_), &[(_, a)]) => cost.signum() * a.signum() != upwards,
             _ => !self.relaxes(&touch, cost.signum()),
