@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use conveil_text::spelling::{counted, listed, nearest, quoted};
-use conveil_text::{Labels, Located, ReadError};
+use conveil_text::{Labels, ReadError};
+
+use crate::lines::{Fields, Lines, place};
 
 /// Columns of numbers, with their names: at least one column and one record, all finite.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,8 +102,7 @@ impl Records {
     /// The names of the columns alone.
     pub fn header(source_name: &str, input: impl BufRead) -> Result<Vec<String>, ReadError> {
         let mut lines = Lines::new(source_name, input);
-        let header = lines.header()?;
-        Ok(Columns::of(&header, &lines, None)?.names)
+        Ok(Columns::of(&lines.header()?, None)?.names)
     }
 
     fn collected(
@@ -166,31 +167,30 @@ fn read(
 ) -> Result<(Vec<String>, usize), ReadError> {
     let mut lines = Lines::new(source_name, input);
     let header = lines.header()?;
-    let columns = Columns::of(&header, &lines, wanted)?;
+    let (width, columns) = (header.len(), Columns::of(&header, wanted)?);
     let (mut values, mut count) = (Vec::with_capacity(columns.places.len()), 0);
     let mut empty_line = None;
     while let Some(fields) = lines.next()? {
-        if is_blank(&fields) {
-            empty_line.get_or_insert(lines.number);
+        if fields.is_blank() {
+            empty_line.get_or_insert(fields.number);
             continue;
         }
         if let Some(line) = empty_line {
             return Err(place(line, 1).error(source_name, "this line is empty"));
         }
-        if fields.len() != header.len() {
+        if fields.len() != width {
             let found = counted(fields.len(), "field", "fields");
-            let message = format!("this line has {found}, the header has {}", header.len());
-            return Err(lines.error(fields[0].at, message));
+            let message = format!("this line has {found}, the header has {width}");
+            return Err(fields.error(0, message));
         }
         values.clear();
         for (&column, name) in columns.places.iter().zip(&columns.names) {
-            let field = &fields[column];
             values.push(match code {
-                Some(code) if code.column == name => code.of(field, &lines)?,
-                _ => number(field, name, &lines)?,
+                Some(code) if code.column == name => code.of(&fields, column)?,
+                _ => number(&fields, column, name)?,
             });
         }
-        record(lines.number, &values);
+        record(fields.number, &values);
         count += 1;
     }
     if count == 0 {
@@ -211,9 +211,9 @@ pub struct Code<'c> {
 }
 
 impl Code<'_> {
-    fn of<R>(&self, field: &Field, lines: &Lines<R>) -> Result<f64, ReadError> {
-        (self.number)(&field.text)
-            .map_err(|(message, help)| lines.error(field.at, message).with_help(help))
+    fn of(&self, fields: &Fields<'_>, field: usize) -> Result<f64, ReadError> {
+        (self.number)(fields.text(field))
+            .map_err(|(message, help)| fields.error(field, message).with_help(help))
     }
 }
 
@@ -224,29 +224,24 @@ struct Columns {
 }
 
 impl Columns {
-    fn of<R>(
-        header: &[Field],
-        lines: &Lines<R>,
-        wanted: Option<&[&str]>,
-    ) -> Result<Self, ReadError> {
+    fn of(header: &Fields<'_>, wanted: Option<&[&str]>) -> Result<Self, ReadError> {
         let mut columns = HashMap::with_capacity(header.len());
-        for (column, field) in header.iter().enumerate() {
-            let name = field.text.as_str();
+        for (column, name) in header.texts().enumerate() {
             if name.is_empty() {
-                return Err(lines.error(field.at, format!("column {} has no name", column + 1)));
+                return Err(header.error(column, format!("column {} has no name", column + 1)));
             }
             if columns.insert(name, column).is_some() {
                 let message = format!("column {} is there twice", quoted(name));
-                return Err(lines.error(field.at, message));
+                return Err(header.error(column, message));
             }
             if name.parse::<f64>().is_ok() {
                 let message = format!("expected the name of a column, found {}", quoted(name));
-                return Err(lines
-                    .error(field.at, message)
+                return Err(header
+                    .error(column, message)
                     .with_help("the first line names the columns"));
             }
         }
-        let names: Vec<&str> = header.iter().map(|field| field.text.as_str()).collect();
+        let names: Vec<&str> = header.texts().collect();
         let Some(wanted) = wanted else {
             return Ok(Columns {
                 names: names.into_iter().map(String::from).collect(),
@@ -268,7 +263,7 @@ impl Columns {
                     Some(near) => format!("did you mean {}?", quoted(near)),
                     None => format!("the columns are {}", shown(&names)),
                 };
-                return Err(lines.error(header[0].at, message).with_help(help));
+                return Err(header.error(0, message).with_help(help));
             };
             places.push(column);
         }
@@ -295,19 +290,20 @@ fn shown(names: &[&str]) -> String {
 /// What to do about a missing value.
 const MISSING: &str = "missing values are not filled in: leave the record out, or fill it in by a public rule, and adjust `records` where the spec states how many there are";
 
-fn number<R>(field: &Field, column: &str, lines: &Lines<R>) -> Result<f64, ReadError> {
-    match field.text.parse::<f64>() {
+fn number(fields: &Fields<'_>, field: usize, column: &str) -> Result<f64, ReadError> {
+    let text = fields.text(field);
+    match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         parsed => {
-            let found = match field.text.as_str() {
+            let found = match text {
                 "" => String::from("nothing"),
                 text => quoted(text),
             };
             let wrong = if parsed.is_ok() { "finite" } else { "a number" };
             let column = quoted(column);
             let message = format!("{column} must be {wrong}, found {found}");
-            let error = lines.error(field.at, message);
-            Err(match field.text.replacen(',', ".", 1) {
+            let error = fields.error(field, message);
+            Err(match text.replacen(',', ".", 1) {
                 text if text.is_empty() => error.with_help(MISSING),
                 text if parsed.is_err() && text.parse::<f64>().is_ok() => {
                     error.with_help(format!("decimals are written with a point: {text}"))
@@ -315,132 +311,5 @@ fn number<R>(field: &Field, column: &str, lines: &Lines<R>) -> Result<f64, ReadE
                 _ => error,
             })
         }
-    }
-}
-
-/// A field without its blanks and quotes, and how many characters of its line stand before it.
-struct Field {
-    at: usize,
-    text: String,
-}
-
-fn is_blank(fields: &[Field]) -> bool {
-    matches!(fields, [only] if only.text.is_empty())
-}
-
-/// A text, one line of it in memory at a time.
-struct Lines<'n, R> {
-    name: &'n str,
-    input: R,
-    /// Of the line last read, from 1.
-    number: usize,
-    bytes: Vec<u8>,
-}
-
-impl<R> Lines<'_, R> {
-    /// A complaint about the current line, behind so many of its characters.
-    fn error(&self, before: usize, message: impl Into<String>) -> ReadError {
-        place(self.number.max(1), before + 1).error(self.name, message)
-    }
-}
-
-impl<'n, R: BufRead> Lines<'n, R> {
-    fn new(name: &'n str, input: R) -> Self {
-        Lines {
-            name,
-            input,
-            number: 0,
-            bytes: Vec::new(),
-        }
-    }
-
-    /// The first line that is not empty.
-    fn header(&mut self) -> Result<Vec<Field>, ReadError> {
-        loop {
-            match self.next()? {
-                None => {
-                    return Err(self.error(0, "there are no records").with_help(
-                        "name the columns in the first line, then write a line for each record",
-                    ));
-                }
-                Some(fields) if is_blank(&fields) => continue,
-                Some(fields) => return Ok(fields),
-            }
-        }
-    }
-
-    /// The fields of the next line, if there is one.
-    fn next(&mut self) -> Result<Option<Vec<Field>>, ReadError> {
-        self.bytes.clear();
-        let read = self.input.read_until(b'\n', &mut self.bytes);
-        match read {
-            Ok(0) => return Ok(None),
-            Ok(_) => self.number += 1,
-            Err(error) => {
-                self.number += 1;
-                return Err(self.error(0, format!("cannot be read: {error}")));
-            }
-        }
-        let line = match std::str::from_utf8(&self.bytes) {
-            Ok(line) => line,
-            Err(error) => {
-                let good = String::from_utf8_lossy(&self.bytes[..error.valid_up_to()]);
-                let before = good.chars().count();
-                return Err(self.error(before, "this is not UTF-8 text"));
-            }
-        };
-        // Some editors put a byte order mark first; no editor shows it.
-        let line = match self.number {
-            1 => line.trim_start_matches('\u{feff}'),
-            _ => line,
-        };
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        match fields(line) {
-            Ok(fields) => Ok(Some(fields)),
-            Err((before, message)) => Err(self.error(before, message)),
-        }
-    }
-}
-
-fn fields(line: &str) -> Result<Vec<Field>, (usize, &'static str)> {
-    let mut fields = Vec::new();
-    let mut rest = line.chars().enumerate().peekable();
-    let end = line.chars().count();
-    loop {
-        while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-        let at = rest.peek().map_or(end, |(at, _)| *at);
-        let mut text = String::new();
-        if rest.next_if(|(_, c)| *c == '"').is_some() {
-            loop {
-                match rest.next() {
-                    None => return Err((at, "this quote is not closed on its line")),
-                    Some((_, '"')) if rest.next_if(|(_, c)| *c == '"').is_none() => break,
-                    Some((_, c)) => text.push(c),
-                }
-            }
-            while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-            if let Some((at, _)) = rest.next_if(|(_, c)| *c != ',') {
-                return Err((at, "expected a comma behind the closing quote"));
-            }
-        }
-        while let Some((_, c)) = rest.next_if(|(_, c)| *c != ',') {
-            text.push(c);
-        }
-        text.truncate(text.trim_end().len());
-        let blanks = text.len() - text.trim_start().len();
-        text.drain(..blanks);
-        fields.push(Field { at, text });
-        if rest.next().is_none() {
-            return Ok(fields);
-        }
-    }
-}
-
-fn place(line: usize, column: usize) -> Located<()> {
-    Located {
-        value: (),
-        line,
-        column,
     }
 }

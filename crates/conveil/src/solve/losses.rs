@@ -119,6 +119,7 @@ impl HingeForm {
             q: self.weights.iter().map(|&j| program.q()[j]).collect(),
             columns,
             hinges,
+            constant: 0.0,
         }
     }
 }

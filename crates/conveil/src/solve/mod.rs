@@ -12,6 +12,7 @@ mod lanes;
 mod logistic;
 mod losses;
 mod newton;
+mod screening;
 mod sharpen;
 mod small;
 mod sum;
