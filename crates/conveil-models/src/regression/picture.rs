@@ -114,8 +114,8 @@ fn noisy(model: &Regression, columns: &[usize], curated: &Curated<'_>) -> Vec<Ve
             false => Some(
                 (columns.iter())
                     .map(|&j| {
-                        let row = decided.recourse.row(j).iter();
-                        decided.mean[j] + row.map(|&(i, v)| v * zeta[i]).sum::<f64>()
+                        let row = decided.recourse.row(j);
+                        decided.mean[j] + row.iter().map(|&(i, v)| v * zeta[i]).sum::<f64>()
                     })
                     .collect(),
             ),

@@ -35,8 +35,8 @@ impl RootMeanSquares {
         let by_noise: Vec<Vec<f64>> = (0..decided.recourse.noises())
             .map(|noise| {
                 let entry = |&j: &usize| {
-                    let row = decided.recourse.row(j).iter();
-                    row.filter(|e| e.0 == noise).map(|e| e.1).sum()
+                    let row = decided.recourse.row(j);
+                    row.iter().filter(|e| e.0 == noise).map(|e| e.1).sum()
                 };
                 columns.iter().map(entry).collect()
             })

@@ -264,7 +264,7 @@ impl Tolerance {
 }
 
 /// Synthetic records that differ, at most: of more each stands for a run of equal ones, which cost a solve no more than one.
-const DISTINCT: usize = 1 << 14;
+pub(crate) const DISTINCT: usize = 1 << 14;
 
 /// The nominal values, or synthetic ones within the public bounds.
 fn synthetic_data(map: &dyn DataMap) -> Vec<f64> {

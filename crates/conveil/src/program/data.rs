@@ -272,6 +272,11 @@ impl AffineMap {
 }
 
 impl AffineMap {
+    /// Whether its parameters are those of records that are alike, which enter A alone.
+    fn are_records(&self) -> bool {
+        self.parameters.records().is_some()
+    }
+
     /// The same with ½κ(x − x₀)² on these columns, each with its x₀.
     pub(crate) fn with_curvature(&self, columns: &[(usize, f64)], kappa: f64) -> Result<Self> {
         let base = &self.base;
@@ -484,6 +489,9 @@ impl DataMap for AffineMap {
 
     fn private_costs(&self) -> Vec<bool> {
         let mut costs = vec![false; self.base.columns()];
+        if self.are_records() {
+            return costs;
+        }
         for (_, location) in self.parameters.places() {
             if let Place::Q(j) = location.place {
                 costs[j] = true;

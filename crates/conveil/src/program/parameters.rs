@@ -5,7 +5,6 @@
 use super::{Location, Parameter, Place};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The private parameters of a map. Cloning it copies nothing.
@@ -26,8 +25,8 @@ struct Records {
     step: usize,
     /// The parameters of the first record, each at one entry of A.
     first: Vec<InRecord>,
-    /// Field by the column of its entry.
-    of_column: HashMap<usize, usize>,
+    /// Field by the column of its entry, as far as there are some.
+    of_column: Vec<Option<usize>>,
 }
 
 /// A parameter of the first record.
@@ -55,7 +54,7 @@ impl Parameters {
                 "records need a number of their own, rows of their own, and parameters",
             ));
         }
-        let mut of_column = HashMap::new();
+        let mut of_column: Vec<Option<usize>> = Vec::new();
         let mut fields = Vec::with_capacity(first.len());
         for model in first {
             let &[
@@ -70,7 +69,10 @@ impl Parameters {
                     model.name()
                 )));
             };
-            if row >= step || of_column.insert(column, fields.len()).is_some() {
+            if of_column.len() <= column {
+                of_column.resize(column + 1, None);
+            }
+            if row >= step || of_column[column].replace(fields.len()).is_some() {
                 return Err(Error::input(format!(
                     "parameter `{}` of a record needs a column of its own in the {step} rows of the first record",
                     model.name()
@@ -113,12 +115,40 @@ impl Parameters {
         }
     }
 
+    /// The public bounds of one of them.
+    pub(crate) fn bounds(&self, index: usize) -> Option<(f64, f64)> {
+        match &self.0 {
+            Kind::Listed(listed) => listed.get(index)?.bounds(),
+            Kind::Records(records) => records.first[index % records.first.len()].model.bounds(),
+        }
+    }
+
     /// All of them, in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter {
             of: self,
             next: 0,
             end: self.len(),
+        }
+    }
+
+    /// Shows their names, in order, as they are wanted: of records each is written over the one before it.
+    pub fn each_name(&self, mut show: impl FnMut(&str)) {
+        match &self.0 {
+            Kind::Listed(listed) => listed.iter().for_each(|p| show(&p.name())),
+            Kind::Records(records) => {
+                let mut name = String::new();
+                for record in 1..=records.count {
+                    name.clear();
+                    name.push_str(&format!("record {record} "));
+                    let start = name.len();
+                    for field in &records.first {
+                        name.truncate(start);
+                        name.push_str(&field.name);
+                        show(&name);
+                    }
+                }
+            }
         }
     }
 
@@ -178,7 +208,7 @@ impl Parameters {
         let Kind::Records(records) = &self.0 else {
             return None;
         };
-        let field = *records.of_column.get(&column)?;
+        let field = (*records.of_column.get(column)?)?;
         let (record, within) = (row / records.step, row % records.step);
         let is_there = record < records.count && within == records.first[field].row;
         let index = record * records.first.len() + field;
@@ -327,6 +357,14 @@ mod tests {
         assert_eq!(records.iter().nth(7), list.get(7));
         assert_eq!(records.get(2 * RECORDS), None);
         assert_eq!(records.longest_name(), list.longest_name());
+        let [one, other] = [&records, &list].map(|parameters| {
+            let mut names = Vec::new();
+            parameters.each_name(|name| names.push(String::from(name)));
+            names
+        });
+        assert_eq!(one, other);
+        let names: Vec<String> = list.iter().map(|p| p.name().into_owned()).collect();
+        assert_eq!(one, names);
         let maps = [
             AffineMap::new(program(|_| true), records).unwrap(),
             AffineMap::new(program(|_| true), list).unwrap(),

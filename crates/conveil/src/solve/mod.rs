@@ -24,7 +24,7 @@ pub use crate::error::{Infeasibility, Residuals};
 pub use batch::{Batch, Cancel};
 pub(crate) use check::{Measured, Sizes};
 pub(crate) use framed::size_of_limits;
-pub(crate) use hinge::{CLOSE, Hinge};
+pub(crate) use hinge::{CLOSE, Hinge, HingeProblem};
 pub(crate) use logistic::LogisticForm;
 pub(crate) use losses::HingeForm;
 

@@ -50,6 +50,15 @@ pub(super) fn solve(
     None
 }
 
+impl HingeProblem {
+    /// About where the optimum is, on a sample, and how many rows that has.
+    pub(crate) fn rough(&self, cancel: &Cancel) -> Option<(Vec<f64>, usize)> {
+        let places = sample(self.records());
+        let found = sampled(self, &places).solve_whole(ROUGH, cancel)?;
+        Some((found.w, places.len()))
+    }
+}
+
 /// Rows of a sample, one of each of as many equal parts, at a place that no order of the records is likely to follow. Always
 /// the same: an answer is a function of the data.
 fn sample(rows: usize) -> Vec<usize> {
