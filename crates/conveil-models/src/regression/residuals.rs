@@ -104,11 +104,7 @@ impl Regression {
 
     /// (1/N)‖y − Φw‖².
     fn mean_square(&self, weights: &[f64], responses: &[f64]) -> f64 {
-        let squares = self.design.iter().zip(responses).map(|(row, y)| {
-            let residual = y - dot(row, weights);
-            residual * residual
-        });
-        squares.sum::<f64>() / self.records() as f64
+        self.squares(weights, responses) / self.records() as f64
     }
 
     /// w'Φ'Φw.

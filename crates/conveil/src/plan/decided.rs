@@ -19,6 +19,11 @@ impl Recourse {
         self.rows.row(j)
     }
 
+    /// Whether no noise enters the row of variable `j`.
+    pub(crate) fn is_still(&self, j: usize) -> bool {
+        self.rows.is_still(j)
+    }
+
     /// Number of noises.
     pub fn noises(&self) -> usize {
         self.noises

@@ -2,6 +2,7 @@
 //!
 //! A million records of ten numbers have ten million names and places. All of them follow from those of the first record.
 
+use super::cost_rows::{CostRows, Costs};
 use super::{Location, Parameter, Place};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ pub struct Parameters(Kind);
 enum Kind {
     Listed(Arc<[Parameter]>),
     Records(Arc<Records>),
+    Costs(Costs),
 }
 
 /// Records that are alike: the numbers of the first one stand for those of all.
@@ -94,9 +96,24 @@ impl Parameters {
         }))))
     }
 
+    /// One for each row of costs, as `model` is but for its places: the first is called `name 1`. Each enters q with the
+    /// coefficients of its row.
+    pub fn of_costs(name: &str, model: Parameter, rows: Arc<dyn CostRows>) -> Result<Self> {
+        Ok(Parameters(Kind::Costs(Costs::new(name, model, rows)?)))
+    }
+
+    /// The rows of costs, where these are what the parameters enter.
+    pub(crate) fn costs(&self) -> Option<&dyn CostRows> {
+        match &self.0 {
+            Kind::Costs(costs) => Some(costs.rows()),
+            _ => None,
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match &self.0 {
+            Kind::Costs(costs) => costs.rows().len(),
             Kind::Listed(listed) => listed.len(),
             Kind::Records(records) => records.count * records.first.len(),
         }
@@ -112,6 +129,7 @@ impl Parameters {
         match &self.0 {
             Kind::Listed(listed) => listed.get(index).map(Cow::Borrowed),
             Kind::Records(records) => (index < self.len()).then(|| records.made(index)),
+            Kind::Costs(costs) => (index < self.len()).then(|| Cow::Owned(costs.made(index))),
         }
     }
 
@@ -120,6 +138,7 @@ impl Parameters {
         match &self.0 {
             Kind::Listed(listed) => listed.get(index)?.bounds(),
             Kind::Records(records) => records.first[index % records.first.len()].model.bounds(),
+            Kind::Costs(costs) => costs.model().bounds(),
         }
     }
 
@@ -136,6 +155,7 @@ impl Parameters {
     pub fn each_name(&self, mut show: impl FnMut(&str)) {
         match &self.0 {
             Kind::Listed(listed) => listed.iter().for_each(|p| show(&p.name())),
+            Kind::Costs(costs) => (0..self.len()).for_each(|index| show(&costs.name(index))),
             Kind::Records(records) => {
                 let mut name = String::new();
                 for record in 1..=records.count {
@@ -155,11 +175,13 @@ impl Parameters {
     /// Where they enter: the index of the parameter, and the place.
     pub fn places(&self) -> impl Iterator<Item = (usize, Location)> + '_ {
         (0..self.len()).flat_map(move |i| {
-            let (listed, one) = match &self.0 {
-                Kind::Listed(listed) => (listed[i].locations(), None),
-                Kind::Records(records) => (&[][..], Some(records.place(i))),
+            let (listed, one, made) = match &self.0 {
+                Kind::Listed(listed) => (listed[i].locations(), None, Vec::new()),
+                Kind::Records(records) => (&[][..], Some(records.place(i)), Vec::new()),
+                Kind::Costs(costs) => (&[][..], None, costs.places(i)),
             };
-            listed.iter().copied().chain(one).map(move |at| (i, at))
+            let listed = listed.iter().copied().chain(one).chain(made);
+            listed.map(move |at| (i, at))
         })
     }
 
@@ -168,6 +190,7 @@ impl Parameters {
     pub fn kinds(&self) -> impl Iterator<Item = &Parameter> {
         let (listed, records) = match &self.0 {
             Kind::Listed(listed) => (&listed[..], None),
+            Kind::Costs(costs) => (std::slice::from_ref(costs.model()), None),
             Kind::Records(records) => (&[][..], Some(records)),
         };
         let firsts = records.into_iter().flat_map(|records| &records.first);
@@ -178,6 +201,7 @@ impl Parameters {
     pub fn longest_name(&self) -> usize {
         let longest = match &self.0 {
             Kind::Listed(listed) => listed.iter().map(|p| p.name().chars().count()).max(),
+            Kind::Costs(costs) => Some(costs.name(self.len() - 1).chars().count()),
             // The last record has the longest number.
             Kind::Records(records) => {
                 let last = self.len() - records.first.len()..self.len();
@@ -191,14 +215,14 @@ impl Parameters {
     pub(super) fn listed(&self) -> Option<&[Parameter]> {
         match &self.0 {
             Kind::Listed(listed) => Some(listed),
-            Kind::Records(_) => None,
+            Kind::Records(_) | Kind::Costs(_) => None,
         }
     }
 
     /// Of records that are alike: how many there are, and by how many rows they are apart.
     pub(crate) fn records(&self) -> Option<(usize, usize)> {
         match &self.0 {
-            Kind::Listed(_) => None,
+            Kind::Listed(_) | Kind::Costs(_) => None,
             Kind::Records(records) => Some((records.count, records.step)),
         }
     }

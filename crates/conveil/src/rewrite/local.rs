@@ -706,6 +706,73 @@ mod tests {
         }
     }
 
+    /// Of many records most have a bound in the place of their room: the answer is the one that exact rooms give.
+    #[test]
+    fn rooms_that_are_bounds_change_no_answer() {
+        let n = 6_000;
+        let map = classifier(n);
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(Privacy::laplace(0.05))
+            .sensitivity(Request::regularised_erm())
+            .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE));
+        let plan = Plan::new(&map, ask).unwrap();
+        let local = local(&plan, &map);
+        let program = map.at(&theta(n, 9)).unwrap();
+        let (noise, settings) = (plan.released().noise(), Settings::default());
+        let mut records = local.records(&program, noise, &settings).unwrap();
+        assert!(!records.rooms.are_exact());
+        let found = loop {
+            let found = local.solve(&program, &mut records, &settings).unwrap();
+            if !local
+                .sharpen(&program, &mut records, &found, noise)
+                .unwrap()
+            {
+                break found;
+            }
+        };
+        let all = records.clone().with_exact_rooms(&local, noise);
+        let bounds = (0..n).filter(|&i| !records.rooms.is_exact(i)).count();
+        let within = (0..n).filter(|&i| (found.margins[i] - 1.0).abs() <= all.rooms.of(i));
+        let within = within.count();
+        println!("of {n} rows {bounds} have a bound, {within} are between their kinks");
+        assert!(bounds > n / 4 && within > 50, "the test has no teeth");
+        assert!((0..n).all(|i| all.rooms.of(i) <= records.rooms.of(i)));
+        let exact = local.solve(&program, &mut all.clone(), &settings).unwrap();
+        let away: f64 = (found.w.iter().zip(&exact.w))
+            .map(|(a, b)| 0.2 * (a - b).powi(2))
+            .sum();
+        assert!(
+            away.sqrt() <= found.square.sqrt() + exact.square.sqrt(),
+            "{away:e}"
+        );
+        assert!(
+            found.square < 4.0 * exact.square.max(1e-15),
+            "{:e}",
+            found.square
+        );
+        // Slacks and recourse are what they are with exact rooms at the same weights.
+        let variance = plan.law().variance();
+        let (one, other) = (
+            local.back(&program, records, &found, variance),
+            local.back(&program, all, &found, variance),
+        );
+        assert_eq!(one.mean, other.mean);
+        for loss in &local.form.losses {
+            assert_eq!(one.recourse.row(loss.slack), other.recourse.row(loss.slack));
+        }
+        assert!(one.residuals.pass(1e-9), "{}", one.residuals);
+    }
+
+    impl Records {
+        fn with_exact_rooms(mut self, local: &LocalRecourse, law: &LatticeLaw) -> Self {
+            self.rooms = self
+                .rooms
+                .exactly(&local.rooms, &self.columns, &local.carried, law);
+            self
+        }
+    }
+
     /// Backends that solve something else: a hinge shifted by a thousandth, a doubled slope, a halved room.
     #[test]
     fn a_wrong_backend_is_noticed() {

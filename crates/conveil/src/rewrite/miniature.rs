@@ -117,3 +117,116 @@ impl Miniature {
         self.local.decide(&self.map.at(theta)?, noise, settings)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{Adjacency, Ask, Privacy, Query, Request};
+    use crate::chance::{Choice, Feasibility};
+    use crate::plan::Plan;
+    use crate::program::{Holds, NewConstraint, NewVariables, Parameter, Stage};
+    use crate::risk::Risk;
+
+    /// `count` records of two features and a label, all alike but for the cost of one.
+    fn map(count: usize, dear: Option<usize>) -> AffineMap {
+        let column = |j: usize| {
+            let rows = if j < 3 { count } else { 0 };
+            let slack = j.checked_sub(3);
+            let slack = slack.map(|i| [(i, -1.0), (count + i, -1.0)]);
+            let weights = (0..rows).map(|i| (i, 0.0));
+            weights.chain(slack.into_iter().flatten())
+        };
+        let a = Sparse::by_columns(2 * count, 5 * count, (0..3 + count).map(column)).unwrap();
+        let mut q = vec![1.0 / count as f64; 3 + count];
+        q[..3].fill(0.0);
+        dear.into_iter().for_each(|i| q[3 + i] *= 2.0);
+        let mut b = vec![-1.0; count];
+        b.resize(2 * count, 0.0);
+        let curvature = [(0, 0, 0.2), (1, 1, 0.2), (2, 2, 0.2)];
+        let block = |name: &str, len, stage| NewVariables {
+            name: name.into(),
+            len,
+            stage,
+            entries: Vec::new(),
+        };
+        let rows = |name: &str| NewConstraint {
+            name: name.into(),
+            cone: Cone::Nonnegative(count),
+            holds: Holds::WithNoise,
+            rows: Vec::new(),
+        };
+        let program = Program::new(
+            Sparse::from_triplets(3 + count, 3 + count, &curvature).unwrap(),
+            q,
+            a,
+            b,
+            vec![
+                block("w", 3, Stage::Decision),
+                block("loss", count, Stage::Witness),
+            ],
+            vec![rows("margin"), rows("not negative")],
+        )
+        .unwrap();
+        let at = |j: usize| {
+            Parameter::new(format!("x{j}")).at_all(vec![Location::new(Place::A(0, j), -1.0)])
+        };
+        let first = vec![
+            at(0).clipped(-1.0, 1.0),
+            at(1).clipped(-1.0, 1.0),
+            at(2).either(-1.0, 1.0),
+        ];
+        AffineMap::new(program, Parameters::of_records(count, 1, first).unwrap()).unwrap()
+    }
+
+    fn form(map: &AffineMap) -> (LossForm, LatticeLaw) {
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(Privacy::laplace(1.0))
+            .sensitivity(Request::regularised_erm())
+            .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE));
+        let plan = Plan::new(map, ask).unwrap();
+        let released = plan.released();
+        let (rule, design, noise) = (released.rule(), released.design(), released.noise());
+        let form = LossForm::new(map, rule, design, &Risk::expectation(), noise);
+        (form.unwrap().expect("a sum of hinges"), *noise)
+    }
+
+    #[test]
+    fn few_records_stand_for_the_runs_of_many() {
+        // Runs of 4, the last of 3.
+        let (count, most) = (59, 16);
+        let map = map(count, None);
+        let (form, noise) = form(&map);
+        let few = Miniature::of(&map, &form, most).unwrap();
+        let width = 3;
+        assert_eq!(few.map().len(), 15 * width);
+        let mut sampler = crate::noise::Sampler::new(24, 0);
+        let distinct: Vec<f64> = (0..15 * width)
+            .map(|_| 2.0 * sampler.uniform() - 1.0)
+            .collect();
+        let all: Vec<f64> = (0..count)
+            .flat_map(|i| distinct[width * (i / 4)..width * (i / 4 + 1)].to_vec())
+            .collect();
+        let settings = Settings::default();
+        let small = few.decide(&distinct, &noise, &settings).unwrap();
+        let large = form
+            .decide(&map.at(&all).unwrap(), &noise, &settings)
+            .unwrap();
+        assert!((small.objective - large.objective).abs() < 1e-12);
+        for j in 0..3 {
+            assert!((small.mean[j] - large.mean[j]).abs() < 1e-7);
+            assert_eq!(small.recourse.row(j), large.recourse.row(j));
+        }
+        let (one, other) = (small.error.unwrap(), large.error.unwrap());
+        assert!(one < 1e-5 && other < 1e-5, "{one:e} {other:e}");
+    }
+
+    #[test]
+    fn records_that_are_not_alike_or_few_have_no_miniature() {
+        let whole = map(40, None);
+        assert!(Miniature::of(&whole, &form(&whole).0, 10).is_some());
+        assert!(Miniature::of(&whole, &form(&whole).0, 40).is_none());
+        let dear = map(40, Some(17));
+        assert!(Miniature::of(&dear, &form(&dear).0, 10).is_none());
+    }
+}

@@ -118,6 +118,22 @@ impl Rooms {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn exactly(
+        &self,
+        rooms: &[Room],
+        columns: &[f64],
+        carried: &[Vec<(usize, f64)>],
+        law: &LatticeLaw,
+    ) -> Self {
+        let places: Vec<usize> = (0..rooms.len()).collect();
+        Rooms {
+            noises: self.noises,
+            kappa: exact(&places, rooms, columns, carried, self.noises, law).unwrap(),
+            is_bound: Vec::new(),
+        }
+    }
+
     /// κ, or a bound of it.
     pub(super) fn of(&self, i: usize) -> f64 {
         self.kappa[i]

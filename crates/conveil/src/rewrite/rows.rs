@@ -37,6 +37,14 @@ impl Rows {
         }
     }
 
+    /// Whether the row of variable `j` has no entry.
+    pub(crate) fn is_still(&self, j: usize) -> bool {
+        match self {
+            Rows::OfLosses(rows) if rows.slacks.binary_search(&j).is_ok() => rows.noises == 0,
+            other => other.row(j).is_empty(),
+        }
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         match self {
