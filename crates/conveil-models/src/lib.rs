@@ -30,6 +30,7 @@ pub mod ellipsoid;
 mod failure;
 pub mod files;
 pub mod grid;
+mod lines;
 pub mod logistic;
 pub mod model;
 pub mod outlook;

@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use conveil_text::spelling::{counted, listed, nearest, quoted};
-use conveil_text::{Labels, Located, ReadError};
+use conveil_text::{Labels, ReadError};
+
+use crate::lines::{Fields, Lines, place};
 
 /// Columns of numbers, with their names: at least one column and one record, all finite.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,8 +102,7 @@ impl Records {
     /// The names of the columns alone.
     pub fn header(source_name: &str, input: impl BufRead) -> Result<Vec<String>, ReadError> {
         let mut lines = Lines::new(source_name, input);
-        let header = lines.header()?;
-        Ok(Columns::of(&header, &lines, None)?.names)
+        Ok(Columns::of(&lines.header()?, None)?.names)
     }
 
     fn collected(
@@ -150,6 +151,12 @@ impl Records {
         self.values.chunks_exact(self.names.len().max(1))
     }
 
+    /// The numbers of one record.
+    pub(crate) fn record(&self, index: usize) -> &[f64] {
+        let width = self.names.len().max(1);
+        &self.values[width * index..width * (index + 1)]
+    }
+
     /// The numbers of a column, if there is one of this name.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
         let column = self.names.iter().position(|known| known == name)?;
@@ -166,31 +173,31 @@ fn read(
 ) -> Result<(Vec<String>, usize), ReadError> {
     let mut lines = Lines::new(source_name, input);
     let header = lines.header()?;
-    let columns = Columns::of(&header, &lines, wanted)?;
+    let (width, columns) = (header.len(), Columns::of(&header, wanted)?);
     let (mut values, mut count) = (Vec::with_capacity(columns.places.len()), 0);
+    let coded = code.and_then(|code| columns.names.iter().position(|name| name == code.column));
     let mut empty_line = None;
     while let Some(fields) = lines.next()? {
-        if is_blank(&fields) {
-            empty_line.get_or_insert(lines.number);
+        if fields.is_blank() {
+            empty_line.get_or_insert(fields.number);
             continue;
         }
         if let Some(line) = empty_line {
             return Err(place(line, 1).error(source_name, "this line is empty"));
         }
-        if fields.len() != header.len() {
+        if fields.len() != width {
             let found = counted(fields.len(), "field", "fields");
-            let message = format!("this line has {found}, the header has {}", header.len());
-            return Err(lines.error(fields[0].at, message));
+            let message = format!("this line has {found}, the header has {width}");
+            return Err(fields.error(0, message));
         }
         values.clear();
-        for (&column, name) in columns.places.iter().zip(&columns.names) {
-            let field = &fields[column];
+        for (place, &column) in columns.places.iter().enumerate() {
             values.push(match code {
-                Some(code) if code.column == name => code.of(field, &lines)?,
-                _ => number(field, name, &lines)?,
+                Some(code) if coded == Some(place) => code.of(&fields, column)?,
+                _ => number(&fields, column, &columns.names[place])?,
             });
         }
-        record(lines.number, &values);
+        record(fields.number, &values);
         count += 1;
     }
     if count == 0 {
@@ -211,9 +218,9 @@ pub struct Code<'c> {
 }
 
 impl Code<'_> {
-    fn of<R>(&self, field: &Field, lines: &Lines<R>) -> Result<f64, ReadError> {
-        (self.number)(&field.text)
-            .map_err(|(message, help)| lines.error(field.at, message).with_help(help))
+    fn of(&self, fields: &Fields<'_>, field: usize) -> Result<f64, ReadError> {
+        (self.number)(fields.text(field))
+            .map_err(|(message, help)| fields.error(field, message).with_help(help))
     }
 }
 
@@ -224,29 +231,24 @@ struct Columns {
 }
 
 impl Columns {
-    fn of<R>(
-        header: &[Field],
-        lines: &Lines<R>,
-        wanted: Option<&[&str]>,
-    ) -> Result<Self, ReadError> {
+    fn of(header: &Fields<'_>, wanted: Option<&[&str]>) -> Result<Self, ReadError> {
         let mut columns = HashMap::with_capacity(header.len());
-        for (column, field) in header.iter().enumerate() {
-            let name = field.text.as_str();
+        for (column, name) in header.texts().enumerate() {
             if name.is_empty() {
-                return Err(lines.error(field.at, format!("column {} has no name", column + 1)));
+                return Err(header.error(column, format!("column {} has no name", column + 1)));
             }
             if columns.insert(name, column).is_some() {
                 let message = format!("column {} is there twice", quoted(name));
-                return Err(lines.error(field.at, message));
+                return Err(header.error(column, message));
             }
             if name.parse::<f64>().is_ok() {
                 let message = format!("expected the name of a column, found {}", quoted(name));
-                return Err(lines
-                    .error(field.at, message)
+                return Err(header
+                    .error(column, message)
                     .with_help("the first line names the columns"));
             }
         }
-        let names: Vec<&str> = header.iter().map(|field| field.text.as_str()).collect();
+        let names: Vec<&str> = header.texts().collect();
         let Some(wanted) = wanted else {
             return Ok(Columns {
                 names: names.into_iter().map(String::from).collect(),
@@ -268,7 +270,7 @@ impl Columns {
                     Some(near) => format!("did you mean {}?", quoted(near)),
                     None => format!("the columns are {}", shown(&names)),
                 };
-                return Err(lines.error(header[0].at, message).with_help(help));
+                return Err(header.error(0, message).with_help(help));
             };
             places.push(column);
         }
@@ -292,22 +294,60 @@ fn shown(names: &[&str]) -> String {
     }
 }
 
+/// Digits of a decimal that is read at once.
+const SHORT: usize = 15;
+
+/// A decimal of few digits and no exponent, such as −0.1234; `None` for any other text. Its digits make a whole number below
+/// 10¹⁵, which is exact, and so is the power of ten that it is divided by: the quotient is rounded once, as any correct
+/// reader rounds it.
+fn short_decimal(text: &[u8]) -> Option<f64> {
+    let (is_negative, text) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        text => (false, text),
+    };
+    let (mut whole, mut digits, mut decimals) = (0u64, 0, None);
+    for &c in text {
+        match (c, &mut decimals) {
+            (b'.', None) => decimals = Some(0),
+            (b'0'..=b'9', decimals) if digits < SHORT => {
+                whole = 10 * whole + u64::from(c - b'0');
+                digits += 1;
+                if let Some(decimals) = decimals {
+                    *decimals += 1;
+                }
+            }
+            _ => return None,
+        }
+    }
+    let size = whole as f64 / POWERS[decimals.unwrap_or(0)];
+    (digits > 0).then_some(if is_negative { -size } else { size })
+}
+
+/// Powers of ten, all exact.
+const POWERS: [f64; SHORT + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
+
 /// What to do about a missing value.
 const MISSING: &str = "missing values are not filled in: leave the record out, or fill it in by a public rule, and adjust `records` where the spec states how many there are";
 
-fn number<R>(field: &Field, column: &str, lines: &Lines<R>) -> Result<f64, ReadError> {
-    match field.text.parse::<f64>() {
+fn number(fields: &Fields<'_>, field: usize, column: &str) -> Result<f64, ReadError> {
+    let text = fields.text(field);
+    if let Some(number) = short_decimal(text.as_bytes()) {
+        return Ok(number);
+    }
+    match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         parsed => {
-            let found = match field.text.as_str() {
+            let found = match text {
                 "" => String::from("nothing"),
                 text => quoted(text),
             };
             let wrong = if parsed.is_ok() { "finite" } else { "a number" };
             let column = quoted(column);
             let message = format!("{column} must be {wrong}, found {found}");
-            let error = lines.error(field.at, message);
-            Err(match field.text.replacen(',', ".", 1) {
+            let error = fields.error(field, message);
+            Err(match text.replacen(',', ".", 1) {
                 text if text.is_empty() => error.with_help(MISSING),
                 text if parsed.is_err() && text.parse::<f64>().is_ok() => {
                     error.with_help(format!("decimals are written with a point: {text}"))
@@ -318,129 +358,68 @@ fn number<R>(field: &Field, column: &str, lines: &Lines<R>) -> Result<f64, ReadE
     }
 }
 
-/// A field without its blanks and quotes, and how many characters of its line stand before it.
-struct Field {
-    at: usize,
-    text: String,
-}
+#[cfg(test)]
+mod tests {
+    use super::short_decimal;
 
-fn is_blank(fields: &[Field]) -> bool {
-    matches!(fields, [only] if only.text.is_empty())
-}
-
-/// A text, one line of it in memory at a time.
-struct Lines<'n, R> {
-    name: &'n str,
-    input: R,
-    /// Of the line last read, from 1.
-    number: usize,
-    bytes: Vec<u8>,
-}
-
-impl<R> Lines<'_, R> {
-    /// A complaint about the current line, behind so many of its characters.
-    fn error(&self, before: usize, message: impl Into<String>) -> ReadError {
-        place(self.number.max(1), before + 1).error(self.name, message)
-    }
-}
-
-impl<'n, R: BufRead> Lines<'n, R> {
-    fn new(name: &'n str, input: R) -> Self {
-        Lines {
-            name,
-            input,
-            number: 0,
-            bytes: Vec::new(),
+    #[test]
+    fn short_decimals_are_the_numbers_that_the_standard_library_reads() {
+        for text in [
+            "0",
+            "-0",
+            "0.0",
+            "-0.1234",
+            "1.",
+            ".5",
+            "-.25",
+            "007.10",
+            "123456789012345",
+            "0.12345678901234",
+            "-99999.9999999999",
+            "0.1",
+            "0.3",
+            "2.675",
+            "1000000",
+        ] {
+            let found = short_decimal(text.as_bytes()).unwrap();
+            assert_eq!(
+                found.to_bits(),
+                text.parse::<f64>().unwrap().to_bits(),
+                "{text}"
+            );
         }
-    }
-
-    /// The first line that is not empty.
-    fn header(&mut self) -> Result<Vec<Field>, ReadError> {
-        loop {
-            match self.next()? {
-                None => {
-                    return Err(self.error(0, "there are no records").with_help(
-                        "name the columns in the first line, then write a line for each record",
-                    ));
-                }
-                Some(fields) if is_blank(&fields) => continue,
-                Some(fields) => return Ok(fields),
-            }
+        // Thousandths, millionths and so on of every size.
+        let mut state = 1u64;
+        for _ in 0..20_000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let digits = format!("{:015}", (state >> 11) % 1_000_000_000_000_000);
+            let (whole, rest) = digits.split_at((state >> 60) as usize % 15);
+            let text = format!("{whole}.{rest}");
+            let found = short_decimal(text.as_bytes()).unwrap();
+            assert_eq!(
+                found.to_bits(),
+                text.parse::<f64>().unwrap().to_bits(),
+                "{text}"
+            );
         }
-    }
-
-    /// The fields of the next line, if there is one.
-    fn next(&mut self) -> Result<Option<Vec<Field>>, ReadError> {
-        self.bytes.clear();
-        let read = self.input.read_until(b'\n', &mut self.bytes);
-        match read {
-            Ok(0) => return Ok(None),
-            Ok(_) => self.number += 1,
-            Err(error) => {
-                self.number += 1;
-                return Err(self.error(0, format!("cannot be read: {error}")));
-            }
+        for text in [
+            "",
+            "-",
+            ".",
+            "-.",
+            "1e5",
+            "+1",
+            "1.2.3",
+            "nan",
+            "inf",
+            "0x1",
+            "1_0",
+            "--1",
+            "1234567890123456",
+        ] {
+            assert_eq!(short_decimal(text.as_bytes()), None, "{text}");
         }
-        let line = match std::str::from_utf8(&self.bytes) {
-            Ok(line) => line,
-            Err(error) => {
-                let good = String::from_utf8_lossy(&self.bytes[..error.valid_up_to()]);
-                let before = good.chars().count();
-                return Err(self.error(before, "this is not UTF-8 text"));
-            }
-        };
-        // Some editors put a byte order mark first; no editor shows it.
-        let line = match self.number {
-            1 => line.trim_start_matches('\u{feff}'),
-            _ => line,
-        };
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        match fields(line) {
-            Ok(fields) => Ok(Some(fields)),
-            Err((before, message)) => Err(self.error(before, message)),
-        }
-    }
-}
-
-fn fields(line: &str) -> Result<Vec<Field>, (usize, &'static str)> {
-    let mut fields = Vec::new();
-    let mut rest = line.chars().enumerate().peekable();
-    let end = line.chars().count();
-    loop {
-        while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-        let at = rest.peek().map_or(end, |(at, _)| *at);
-        let mut text = String::new();
-        if rest.next_if(|(_, c)| *c == '"').is_some() {
-            loop {
-                match rest.next() {
-                    None => return Err((at, "this quote is not closed on its line")),
-                    Some((_, '"')) if rest.next_if(|(_, c)| *c == '"').is_none() => break,
-                    Some((_, c)) => text.push(c),
-                }
-            }
-            while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-            if let Some((at, _)) = rest.next_if(|(_, c)| *c != ',') {
-                return Err((at, "expected a comma behind the closing quote"));
-            }
-        }
-        while let Some((_, c)) = rest.next_if(|(_, c)| *c != ',') {
-            text.push(c);
-        }
-        text.truncate(text.trim_end().len());
-        let blanks = text.len() - text.trim_start().len();
-        text.drain(..blanks);
-        fields.push(Field { at, text });
-        if rest.next().is_none() {
-            return Ok(fields);
-        }
-    }
-}
-
-fn place(line: usize, column: usize) -> Located<()> {
-    Located {
-        value: (),
-        line,
-        column,
     }
 }

@@ -23,7 +23,7 @@ fn the_certificate_is_the_largest_leverage() {
         let solved = linear_solve(p.clone(), row.clone());
         row.iter().zip(&solved).map(|(a, b)| a * b).sum::<f64>()
     };
-    let largest = model.design().iter().map(leverage).fold(0.0, f64::max);
+    let largest = model.design().map(|row| leverage(&row)).fold(0.0, f64::max);
     let found = certified(&model).guarantee().sensitivity();
     let expected = largest.sqrt();
     assert!(found >= expected, "{found} {expected}");

@@ -11,7 +11,7 @@ fn normal_equations(model: &Regression, y: &[f64]) -> Vec<f64> {
     let mut p = model.gram().to_vec();
     (0..p.len()).for_each(|i| p[i][i] += model.ridge());
     let mut c = vec![0.0; p.len()];
-    for (row, y) in model.design().iter().zip(y) {
+    for (row, y) in model.design().zip(y) {
         c.iter_mut().zip(row).for_each(|(c, v)| *c += v * y);
     }
     linear_solve(p, c)

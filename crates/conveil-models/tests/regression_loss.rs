@@ -135,9 +135,9 @@ fn the_residuals_under_noise_are_what_draws_of_it_leave() {
         let found = RootMeanSquares::new(&model, &plan, &decided, &y).unwrap();
         let y = model.clipped(&y).unwrap();
         let square = |w: &[f64]| {
-            let rows = model.design().iter().zip(&y);
+            let rows = model.design().zip(&y);
             let residual = |row: &[f64]| row.iter().zip(w).map(|(a, b)| a * b).sum::<f64>();
-            rows.map(|(row, y)| (y - residual(row)).powi(2))
+            rows.map(|(row, y)| (y - residual(&row)).powi(2))
                 .sum::<f64>()
                 / 60.0
         };

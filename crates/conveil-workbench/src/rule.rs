@@ -33,8 +33,8 @@ impl DecidedRule {
         let own = 0..plan.model().template().columns();
         let name = |j: usize| decided.program.variable_name(j);
         let entries = own.clone().flat_map(|j| {
-            let row = decided.recourse.row(j).iter();
-            row.map(move |&(noise, value)| (j, noise, value))
+            let row = decided.recourse.row(j).into_owned().into_iter();
+            row.map(move |(noise, value)| (j, noise, value))
         });
         DecidedRule {
             private: true,

@@ -46,7 +46,7 @@ pub(crate) fn main() -> conveil::Result<()> {
 
     // The identity query leaves nothing to choose: every weight carries its own noise.
     for j in 0..3 {
-        assert_eq!(curated.decided().recourse.row(j), &[(j, 1.0)]);
+        assert_eq!(*curated.decided().recourse.row(j), [(j, 1.0)]);
     }
     assert!(report.loss > 0.0);
     assert!(report.empirical.probability() <= 0.1);

@@ -40,7 +40,7 @@ pub(crate) fn main() -> conveil::Result<()> {
 
     // The noise of the sum is shared out over both entries as the cone likes it, and adds up to one.
     let carried: f64 = (0..2)
-        .flat_map(|j| decided.recourse.row(j))
+        .flat_map(|j| decided.recourse.row(j).into_owned())
         .map(|e| e.1)
         .sum();
     assert!((carried - 1.0).abs() < 1e-9);

@@ -45,7 +45,7 @@ fn cost(decided: &Decided) -> (f64, Vec<f64>) {
     let mut mean = program.constant();
     for (j, q) in program.q().iter().enumerate() {
         mean += q * decided.mean[j];
-        for &(noise, x) in decided.recourse.row(j) {
+        for &(noise, x) in decided.recourse.row(j).iter() {
             v[noise] += q * x;
         }
     }
@@ -288,7 +288,7 @@ fn the_expected_quadratic_objective_is_what_a_simulation_measures() {
     for noise in Noise::ALL {
         let (decided, law) = quadratic_decision(noise, Risk::expectation());
         let free: f64 = (2..4)
-            .flat_map(|j| decided.recourse.row(j))
+            .flat_map(|j| decided.recourse.row(j).into_owned())
             .map(|e| e.1.abs())
             .sum();
         assert!(free > 0.1, "the free rows of X move: {free}");
@@ -325,7 +325,9 @@ fn the_expected_quadratic_objective_is_what_a_simulation_measures() {
 }
 
 fn variance_of(decided: &Decided, law: &Law, columns: &[usize]) -> f64 {
-    let rows = columns.iter().flat_map(|j| decided.recourse.row(*j));
+    let rows = columns
+        .iter()
+        .flat_map(|j| decided.recourse.row(*j).into_owned());
     law.variance() * rows.map(|e| e.1 * e.1).sum::<f64>()
 }
 

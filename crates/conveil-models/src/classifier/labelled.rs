@@ -17,7 +17,10 @@ pub(super) struct Labelled {
     pub(super) name: String,
     /// The line of the first record; the others follow.
     first_line: usize,
-    pub(super) features: Vec<Vec<f64>>,
+    /// Numbers of a record.
+    width: usize,
+    /// Record by record.
+    features: Vec<f64>,
     pub(super) labels: Vec<bool>,
 }
 
@@ -44,15 +47,26 @@ impl Labelled {
         let mut first_line = None;
         Records::each_coded(&name, input, &columns, &code, |line, row| {
             first_line.get_or_insert(line);
-            features.push(row[..n].to_vec());
+            features.extend_from_slice(&row[..n]);
             labels.push(row[n] > 0.0);
         })?;
         Ok(Labelled {
             name,
             first_line: first_line.unwrap_or(1),
+            width: n,
             features,
             labels,
         })
+    }
+
+    /// The features of all records, in order.
+    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = &[f64]> + Clone {
+        self.features.chunks_exact(self.width)
+    }
+
+    /// The features of one record.
+    pub(super) fn record(&self, i: usize) -> &[f64] {
+        &self.features[self.width * i..self.width * (i + 1)]
     }
 
     /// Takes the records in turn until there are so many.
@@ -61,10 +75,11 @@ impl Labelled {
         if found == 0 {
             return;
         }
-        self.features.truncate(count);
+        self.features.truncate(count * self.width);
         self.labels.truncate(count);
         for i in found..count {
-            self.features.push(self.features[i - found].clone());
+            let start = self.width * (i - found);
+            self.features.extend_from_within(start..start + self.width);
             self.labels.push(self.labels[i - found]);
         }
     }
@@ -72,7 +87,7 @@ impl Labelled {
     /// What lies outside the public bounds, feature by feature.
     pub(super) fn outside(&self, classifier: &Classifier) -> Vec<Outside> {
         let mut found: Vec<Option<Outside>> = classifier.features().iter().map(|_| None).collect();
-        for (i, record) in self.features.iter().enumerate() {
+        for (i, record) in self.records().enumerate() {
             for (j, feature) in classifier.features().iter().enumerate() {
                 let (Some(bounds), Some(_)) = (feature.bounds(), feature.clipped(record[j])) else {
                     continue;
@@ -89,7 +104,7 @@ impl Labelled {
     /// The same one by one, by the engine's names.
     pub(super) fn clipped(&self, classifier: &Classifier) -> Vec<Clipped> {
         let mut clipped = Vec::new();
-        for (i, record) in self.features.iter().enumerate() {
+        for (i, record) in self.records().enumerate() {
             for (feature, &datum) in classifier.features().iter().zip(record) {
                 clipped.extend(feature.clipped(datum).map(|counted_as| Clipped {
                     name: format!("record {} {}", i + 1, feature.name()),
@@ -103,10 +118,11 @@ impl Labelled {
 
     /// How many records are longer than the public norm, and are scaled to it.
     pub(super) fn scaled(&self, classifier: &Classifier) -> usize {
-        let records = self.features.iter();
-        records
-            .filter(|record| classifier.is_scaled(record))
-            .count()
+        if classifier.norm().is_none() {
+            return 0;
+        }
+        let is_scaled = |record: &&[f64]| classifier.is_scaled(record);
+        self.records().filter(is_scaled).count()
     }
 
     /// What about these training records makes a classifier of them worth little. Private.
@@ -128,15 +144,15 @@ impl Labelled {
             ));
         }
         for (j, feature) in classifier.features().iter().enumerate() {
-            let clipped = |record: &Vec<f64>| match feature.bounds() {
+            let clipped = |record: &[f64]| match feature.bounds() {
                 Some((low, high)) => record[j].clamp(low, high),
                 None => record[j],
             };
-            let Some(first) = self.features.first().map(clipped) else {
+            let Some(first) = self.records().next().map(clipped) else {
                 continue;
             };
-            if self.features.iter().all(|record| clipped(record) == first) {
-                let clipped = match self.features.iter().all(|record| record[j] == first) {
+            if self.records().all(|record| clipped(record) == first) {
+                let clipped = match self.records().all(|record| record[j] == first) {
                     true => "",
                     false => " once clipped to its bounds",
                 };

@@ -22,8 +22,8 @@ pub struct Loss {
     pub(crate) tunes: bool,
     /// Numbers that the program has for each record, beside its features.
     pub(crate) entries: usize,
-    /// The rows and auxiliary variables of so many losses, behind so many weights.
-    pub(crate) lay: fn(records: usize, weights: usize) -> Laid,
+    /// The rows and auxiliary variables of so many losses.
+    pub(crate) lay: fn(records: usize) -> Laid,
 }
 
 impl std::fmt::Debug for Loss {
@@ -40,8 +40,8 @@ impl PartialEq for Loss {
 
 /// The losses of a program, without their data.
 pub(crate) struct Laid {
-    /// Entries of A in the auxiliary variables: row, column, value.
-    pub(crate) entries: Vec<(usize, usize, f64)>,
+    /// Of so many records: the two entries (row, value) of A in an auxiliary variable.
+    pub(crate) column: fn(records: usize, auxiliary: usize) -> [(usize, f64); 2],
     /// Costs of the auxiliary variables.
     pub(crate) costs: Vec<f64>,
     /// b.

@@ -275,23 +275,24 @@ impl ClassifierBuilder {
     fn map(&self) -> Result<AffineMap> {
         let (n, records) = (self.features.len(), self.records);
         let weights = self.numbers();
-        let laid = (self.loss.lay)(records, weights);
-        let columns = weights + laid.costs.len();
-        let mut triplets = laid.entries;
-        triplets.reserve(records * weights);
+        let laid = (self.loss.lay)(records);
+        let (auxiliaries, columns) = (laid.costs.len(), weights + laid.costs.len());
         let of_label = laid.margin * self.loss.sign;
-        for record in 0..records {
-            let i = laid.first + laid.apart * record;
-            triplets.extend((0..n).map(|j| (i, j, 0.0)));
-            if self.has_intercept() {
-                let label = match &self.labels {
-                    Labels::Public(labels) if labels[record] => of_label,
-                    Labels::Public(_) => -of_label,
-                    Labels::Private => 0.0,
-                };
-                triplets.push((i, n, label));
-            }
-        }
+        // Record r's number in column j, before its data come.
+        let empty = |record: usize, j: usize| match &self.labels {
+            Labels::Public(labels) if j == n && labels[record] => of_label,
+            Labels::Public(_) if j == n => -of_label,
+            _ => 0.0,
+        };
+        let (first, apart, empty) = (laid.first, laid.apart, &empty);
+        let column = |j: usize| {
+            let of_weight = (0..records).map(move |r| (first + apart * r, empty(r, j)));
+            let of_loss = (j.checked_sub(weights)).map(|k| (laid.column)(records, k));
+            let count = if j < weights { records } else { 0 };
+            of_weight.take(count).chain(of_loss.into_iter().flatten())
+        };
+        let entries = records * weights + 2 * auxiliaries;
+        let matrix = Sparse::by_columns(laid.limits.len(), entries, (0..columns).map(column))?;
         // Those of the first record: all others are alike.
         let entering = |name: &str, j: usize, coef: f64| {
             let place = Location::new(Place::A(laid.first, j), coef);
@@ -331,7 +332,7 @@ impl ClassifierBuilder {
         let program = Program::new(
             Sparse::from_triplets(columns, columns, &curvature)?,
             q,
-            Sparse::from_triplets(laid.limits.len(), columns, &triplets)?,
+            matrix,
             laid.limits,
             variables,
             laid.constraints,
@@ -434,6 +435,15 @@ impl Classifier {
 
     /// θ of records: their features as they are, and labels, true for +1.
     pub fn dataset(&self, features: &[Vec<f64>], labels: &[bool]) -> Result<Vec<f64>> {
+        self.theta_of(features.iter().map(Vec::as_slice), labels)
+    }
+
+    /// The same of records that are shown one by one.
+    fn theta_of<'r>(
+        &self,
+        features: impl ExactSizeIterator<Item = &'r [f64]>,
+        labels: &[bool],
+    ) -> Result<Vec<f64>> {
         let records = self.parts.records;
         if features.len() != records || labels.len() != records {
             return Err(Error::Input(format!(
@@ -443,16 +453,18 @@ impl Classifier {
             )));
         }
         let mut theta = Vec::with_capacity(self.map.len());
-        for (i, (values, &label)) in features.iter().zip(labels).enumerate() {
-            let scaled = self.scaled(values).map_err(|found| {
-                Error::Input(format!(
-                    "record {} has {found} features, the classifier {}",
+        for (i, (values, &label)) in features.zip(labels).enumerate() {
+            if values.len() != self.parts.features.len() {
+                return Err(Error::Input(format!(
+                    "record {} has {} features, the classifier {}",
                     i + 1,
+                    values.len(),
                     self.parts.features.len()
-                ))
-            })?;
+                )));
+            }
             let sign = if label { 1.0 } else { -1.0 };
-            theta.extend(scaled.iter().map(|x| sign * x));
+            let each = self.parts.features.iter().zip(values);
+            theta.extend(each.map(|(feature, &x)| sign * feature.scaled(x)));
             match &self.parts.labels {
                 Labels::Public(public) if public[i] != label => {
                     return Err(Error::Input(format!(

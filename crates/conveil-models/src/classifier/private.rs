@@ -26,7 +26,6 @@ pub(super) struct Training<'m> {
     of: &'m ClassifierModel,
     files: Files,
     records: Labelled,
-    theta: Vec<f64>,
     remarks: Vec<String>,
 }
 
@@ -46,9 +45,6 @@ impl<'m> Training<'m> {
         if records.labels.len() != classifier.records() {
             return Err(of.miscounted(&records.name, records.labels.len()).into());
         }
-        let theta = classifier
-            .dataset(&records.features, &records.labels)
-            .map_err(|e| Failure::engine(&records.name, e))?;
         let outside = records.outside(classifier).into_iter();
         let mut remarks: Vec<String> = outside
             .map(|o| format!("{o} of {}", records.name))
@@ -59,7 +55,6 @@ impl<'m> Training<'m> {
             of,
             files: files.clone(),
             records,
-            theta,
             remarks,
         })
     }
@@ -129,7 +124,7 @@ impl Training<'_> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
         let mut deviations = 0.0;
         for i in spread(self.records.labels.len(), PICTURED) {
-            let values = &self.records.features[i];
+            let values = self.records.record(i);
             let score = classifier.decision_value(weights, values).ok()?;
             match self.records.labels[i] {
                 false => first.push(score),
@@ -158,8 +153,11 @@ impl Training<'_> {
 const PICTURED: usize = 5_000;
 
 impl Datasets for Training<'_> {
+    /// Made when it is asked for: of a million records one copy is enough.
     fn row(&self, _row: usize) -> Result<Vec<f64>, Failure> {
-        Ok(self.theta.clone())
+        let (classifier, records) = (&self.of.classifier, &self.records);
+        let theta = classifier.theta_of(records.records(), &records.labels);
+        theta.map_err(|e| Failure::engine(&records.name, e))
     }
 
     fn remarks(&self) -> &[String] {
@@ -343,10 +341,7 @@ fn scored(
     seed: u64,
 ) -> conveil::Result<(Score, Accuracy)> {
     let places = spread(records.labels.len(), SCORED);
-    let features: Vec<Vec<f64>> = places
-        .clone()
-        .map(|i| records.features[i].clone())
-        .collect();
+    let features: Vec<Vec<f64>> = places.clone().map(|i| records.record(i).to_vec()).collect();
     let labels: Vec<bool> = places.map(|i| records.labels[i]).collect();
     let shape = plan.released().shape();
     let mut sampler = Sampler::new(seed, 0);

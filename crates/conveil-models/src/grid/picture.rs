@@ -50,7 +50,7 @@ pub(super) fn of(model: &OpfModel, curated: &Curated<'_>) -> Option<Grid> {
     }
     let mut by_noise: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (u, unit) in units() {
-        for &(noise, value) in decided.recourse.row(u) {
+        for &(noise, value) in decided.recourse.row(u).iter() {
             let injected = by_noise.entry(noise);
             injected.or_insert_with(|| vec![0.0; loads.len()])[unit.bus] += value;
         }
@@ -64,11 +64,11 @@ pub(super) fn of(model: &OpfModel, curated: &Curated<'_>) -> Option<Grid> {
     let std_dev = curated.plan.law().std_dev();
     grid.units = (units().zip(&decided.mean))
         .map(|((u, unit), &mean_mw)| {
-            let row = decided.recourse.row(u).iter();
+            let row = decided.recourse.row(u);
             GridUnit {
                 bus: unit.bus,
                 mean_mw,
-                deviation_mw: std_dev * row.map(|e| e.1 * e.1).sum::<f64>().sqrt(),
+                deviation_mw: std_dev * row.iter().map(|e| e.1 * e.1).sum::<f64>().sqrt(),
                 greatest_mw: unit.pmax_mw,
             }
         })

@@ -40,17 +40,12 @@ impl Classifier {
 
 /// s ≥ log(1 + exp(−m)) says that exp(−s) + exp(−m − s) ≤ 1: with u for the first part, (−s, 1, u) and (−m − s, 1, 1 − u)
 /// lie in the exponential cone. Record i has rows 6i … 6i + 5.
-fn lay(records: usize, weights: usize) -> Laid {
-    let (loss, part) = (|i: usize| weights + i, |i: usize| weights + records + i);
-    let rows = (0..records).flat_map(|i| {
-        let first = 6 * i;
-        [
-            (first, loss(i), 1.0),
-            (first + 2, part(i), -1.0),
-            (first + 3, loss(i), 1.0),
-            (first + 5, part(i), 1.0),
-        ]
-    });
+fn lay(records: usize) -> Laid {
+    // Losses first, then their parts.
+    let column = |records: usize, k: usize| match k.checked_sub(records) {
+        None => [(6 * k, 1.0), (6 * k + 3, 1.0)],
+        Some(i) => [(6 * i + 2, -1.0), (6 * i + 5, 1.0)],
+    };
     let mut costs = vec![1.0 / records as f64; records];
     costs.resize(2 * records, 0.0);
     let variable = |name: &str| NewVariables {
@@ -66,7 +61,7 @@ fn lay(records: usize, weights: usize) -> Laid {
         rows: Vec::new(),
     };
     Laid {
-        entries: rows.collect(),
+        column,
         costs,
         limits: [0.0, 1.0, 0.0, 0.0, 1.0, 1.0].repeat(records),
         variables: vec![variable("loss"), variable("part of the loss")],

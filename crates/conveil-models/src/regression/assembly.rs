@@ -1,17 +1,22 @@
 //! The program of a regression: the quadratic one of the squared loss, and the conic one of the norm loss.
 
 use conveil::program::{
-    AffineMap, Cone, Holds, Location, NewConstraint, NewVariables, Place, Program, Sparse, Stage,
+    AffineMap, Cone, Holds, Location, NewConstraint, NewVariables, Parameter, Parameters, Place,
+    Program, Sparse, Stage,
 };
 use conveil::{Error, Result};
 
 use super::RegressionBuilder;
 use super::condition::Row;
+use super::design::Design;
+use std::sync::Arc;
 
 /// Φ'Φ.
-pub(super) fn gram(design: &[Vec<f64>], weights: usize) -> Vec<Vec<f64>> {
+pub(super) fn gram(design: &Design, weights: usize) -> Vec<Vec<f64>> {
     let mut gram = vec![vec![0.0; weights]; weights];
-    for row in design {
+    let mut row = vec![0.0; weights];
+    for record in 0..design.records() {
+        design.phi(record, &mut row);
         for (i, a) in row.iter().enumerate() {
             for (j, b) in row.iter().enumerate() {
                 gram[i][j] += a * b;
@@ -152,7 +157,7 @@ impl Pieces {
 pub(super) fn squared(
     builder: &RegressionBuilder,
     names: &[String],
-    design: &[Vec<f64>],
+    design: &Arc<Design>,
     gram: &[Vec<f64>],
     conditions: &[(String, Vec<Row>)],
 ) -> Result<AffineMap> {
@@ -165,23 +170,20 @@ pub(super) fn squared(
     }
     pieces.conditions(conditions);
     // q = −Φ'y.
-    let parameters = design.iter().enumerate().map(|(record, row)| {
-        let places = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
-        let places = places.map(|(j, v)| Location::new(Place::Q(j), -v));
-        builder.parameter(record, places.collect())
-    });
-    AffineMap::new(pieces.program()?, parameters.collect::<Vec<_>>())
+    let model = builder.bounded(Parameter::new(builder.response.as_str()));
+    let parameters = Parameters::of_costs(&builder.response, model, design.clone())?;
+    AffineMap::new(pieces.program()?, parameters)
 }
 
 /// ‖y − Φw‖ + λ‖w‖ through the epigraphs of both norms.
 pub(super) fn norm_loss(
     builder: &RegressionBuilder,
     names: &[String],
-    design: &[Vec<f64>],
+    design: &Design,
     conditions: &[(String, Vec<Row>)],
 ) -> Result<AffineMap> {
     let mut pieces = Pieces::new(names);
-    pieces.norm("residuals", 1.0, design.iter().cloned());
+    pieces.norm("residuals", 1.0, design.rows());
     if builder.ridge > 0.0 {
         let unit = |j| {
             (0..names.len())
@@ -192,7 +194,7 @@ pub(super) fn norm_loss(
     }
     pieces.conditions(conditions);
     // ‖y − Φw‖ ≤ t: the head is row 0.
-    let parameters = (0..design.len()).map(|record| {
+    let parameters = (0..design.records()).map(|record| {
         let place = Location::new(Place::B(1 + record), 1.0);
         builder.parameter(record, vec![place])
     });

@@ -31,6 +31,7 @@
 mod assembly;
 mod basis;
 mod condition;
+mod design;
 mod picture;
 mod private;
 mod public;
@@ -53,9 +54,11 @@ use conveil::{Error, Result};
 use crate::model::Kind;
 use crate::records::Records;
 use assembly::{comparable, gram, has_one_answer, norm_loss, squared};
-use basis::{Form, Function};
+use basis::Function;
 use condition::Row;
+use design::{Design, phi};
 use reading::meaning;
+use std::sync::Arc;
 
 /// `model = "regression"`.
 pub(crate) static KIND: Kind = Kind {
@@ -167,7 +170,12 @@ impl RegressionBuilder {
             )));
         }
         let (functions, names) = self.functions()?;
-        let design = self.design(&functions, &names)?;
+        refuse_beyond_memory(self.regressors.len(), functions.len(), self.loss)?;
+        let design = Arc::new(Design::new(
+            self.regressors.clone(),
+            functions.clone(),
+            &names,
+        )?);
         let mut conditions: Vec<(String, Vec<Row>)> = Vec::new();
         for condition in &self.conditions {
             let (name, rows) = condition.rows(&functions, self.regressors.names(), &names)?;
@@ -181,7 +189,7 @@ impl RegressionBuilder {
         let map = match self.loss {
             Loss::Squared => {
                 if !has_one_answer(&gram, self.ridge) {
-                    let records = match design.len() {
+                    let records = match design.records() {
                         1 => "this one record".into(),
                         many => format!("these {many} records"),
                     };
@@ -211,8 +219,6 @@ impl RegressionBuilder {
         };
         Ok(Regression {
             reading: self.reading(&functions, &names),
-            regressors: self.regressors,
-            functions,
             weights: names,
             design,
             gram,
@@ -262,37 +268,11 @@ impl RegressionBuilder {
         }
     }
 
-    /// Φ by records.
-    fn design(&self, functions: &[Function], names: &[String]) -> Result<Vec<Vec<f64>>> {
-        let records = self.regressors.rows().count();
-        // A value of each function, and two places of the response in the program, for each record.
-        let values = functions.len() as f64 * (8 + 2 * size_of::<Location>()) as f64;
-        conveil::memory::refuse_beyond_memory(
-            &format!("{records} records with {} basis functions", functions.len()),
-            records as f64 * (values + 60.0 + size_of::<Parameter>() as f64),
-            "fewer basis functions",
-        )?;
-        let design: Vec<Vec<f64>> = self.regressors.rows().map(|x| phi(functions, x)).collect();
-        for (record, row) in design.iter().enumerate() {
-            if let Some(j) = row.iter().position(|v| !(v.abs() <= LARGEST)) {
-                return Err(Error::Input(format!(
-                    "record {}: the basis function `{}` is beyond {LARGEST:e} there: take other units",
-                    record + 1,
-                    names[j]
-                )));
-            }
-            if row.iter().all(|v| *v == 0.0) {
-                return Err(Error::Input(format!(
-                    "record {}: every basis function is 0 there, so that its response does not count",
-                    record + 1
-                )));
-            }
-        }
-        Ok(design)
+    fn parameter(&self, record: usize, at: Vec<Location>) -> Parameter {
+        self.bounded(Parameter::new(format!("{} {}", self.response, record + 1)).at_all(at))
     }
 
-    fn parameter(&self, record: usize, at: Vec<Location>) -> Parameter {
-        let parameter = Parameter::new(format!("{} {}", self.response, record + 1)).at_all(at);
+    fn bounded(&self, parameter: Parameter) -> Parameter {
         match self.bounds {
             None => parameter,
             Some((low, high)) => parameter.clipped(low, high),
@@ -300,21 +280,28 @@ impl RegressionBuilder {
     }
 }
 
-fn phi(functions: &[Function], x: &[f64]) -> Vec<f64> {
-    let value = |f: &Function| match f.form {
-        Form::Constant => 1.0,
-        form => form.value(x[f.column]),
+/// Refuses more records than this machine can hold: the regressors, and of the norm loss a row of the program each.
+fn refuse_beyond_memory(records: usize, functions: usize, loss: Loss) -> Result<()> {
+    let of_each = match loss {
+        Loss::Squared => 24.0,
+        Loss::Norm => {
+            functions as f64 * (8 + 2 * size_of::<Location>()) as f64
+                + 60.0
+                + size_of::<Parameter>() as f64
+        }
     };
-    functions.iter().map(value).collect()
+    conveil::memory::refuse_beyond_memory(
+        &format!("{records} records with {functions} basis functions"),
+        records as f64 * of_each,
+        "fewer basis functions",
+    )
 }
 
 /// A regression whose responses are private.
 #[derive(Clone, Debug)]
 pub struct Regression {
-    regressors: Records,
-    functions: Vec<Function>,
     weights: Vec<String>,
-    design: Vec<Vec<f64>>,
+    design: Arc<Design>,
     gram: Vec<Vec<f64>>,
     rows: Vec<Row>,
     ridge: f64,
@@ -364,7 +351,7 @@ impl Regression {
 
     /// How many records there are.
     pub fn records(&self) -> usize {
-        self.design.len()
+        self.design.records()
     }
 
     /// The loss.
@@ -388,16 +375,14 @@ impl Regression {
 
     /// h(x) at a point with one number for each feature.
     pub fn fitted(&self, weights: &[f64], x: &[f64]) -> f64 {
-        dot(&phi(&self.functions, x), weights)
+        let mut row = vec![0.0; weights.len()];
+        phi(&self.design.functions, x, &mut row);
+        dot(&row, weights)
     }
 
     /// ‖y − Φw‖ + λ‖w‖: the paper's loss of any weights, whatever was minimised.
     pub fn norm_loss(&self, weights: &[f64], responses: &[f64]) -> f64 {
-        let squares = self.design.iter().zip(responses).map(|(row, y)| {
-            let residual = y - dot(row, weights);
-            residual * residual
-        });
-        squares.sum::<f64>().sqrt() + self.ridge * dot(weights, weights).sqrt()
+        self.squares(weights, responses).sqrt() + self.ridge * dot(weights, weights).sqrt()
     }
 
     /// The least a'w over the conditions a'w ≥ 0: below 0 where one is violated; infinite without conditions.
@@ -417,8 +402,19 @@ impl Regression {
     }
 
     /// Φ by records.
-    pub fn design(&self) -> &[Vec<f64>] {
-        &self.design
+    pub fn design(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
+        self.design.rows()
+    }
+
+    /// ‖y − Φw‖².
+    fn squares(&self, weights: &[f64], responses: &[f64]) -> f64 {
+        let mut row = vec![0.0; weights.len()];
+        let squares = responses.iter().enumerate().map(|(record, y)| {
+            self.design.phi(record, &mut row);
+            let residual = y - dot(&row, weights);
+            residual * residual
+        });
+        squares.sum()
     }
 
     /// λ.

@@ -24,12 +24,12 @@ const NOISE: (u64, u64) = (0x0F17, 0xE3);
 /// regressor, where it has one value alone, or where the engine fails.
 pub(super) fn of(model: &Regression, curated: &Curated<'_>) -> Option<Curves> {
     let input = model.reading.inputs.first()?;
-    let names = model.regressors.names();
+    let names = model.design.regressors.names();
     let column = names.iter().position(|name| *name == input.name)?;
     let count = model.records().max(1) as f64;
     let mut means = vec![0.0; names.len()];
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for row in model.regressors.rows() {
+    for row in model.design.regressors.rows() {
         means
             .iter_mut()
             .zip(row)
@@ -56,7 +56,7 @@ pub(super) fn of(model: &Regression, curated: &Curated<'_>) -> Option<Curves> {
     let plain = solve_checked(&curated.decided.program, settings).ok();
     let responses = model.clipped(curated.theta).ok()?;
     let points = || {
-        let places = model.regressors.rows().map(|row| row[column]);
+        let places = model.design.regressors.rows().map(|row| row[column]);
         places.zip(responses.iter().copied())
     };
     let every = model.records().div_ceil(PICTURED).max(1);
@@ -114,8 +114,8 @@ fn noisy(model: &Regression, columns: &[usize], curated: &Curated<'_>) -> Vec<Ve
             false => Some(
                 (columns.iter())
                     .map(|&j| {
-                        let row = decided.recourse.row(j).iter();
-                        decided.mean[j] + row.map(|&(i, v)| v * zeta[i]).sum::<f64>()
+                        let row = decided.recourse.row(j);
+                        decided.mean[j] + row.iter().map(|&(i, v)| v * zeta[i]).sum::<f64>()
                     })
                     .collect(),
             ),

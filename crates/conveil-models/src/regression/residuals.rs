@@ -35,8 +35,8 @@ impl RootMeanSquares {
         let by_noise: Vec<Vec<f64>> = (0..decided.recourse.noises())
             .map(|noise| {
                 let entry = |&j: &usize| {
-                    let row = decided.recourse.row(j).iter();
-                    row.filter(|e| e.0 == noise).map(|e| e.1).sum()
+                    let row = decided.recourse.row(j);
+                    row.iter().filter(|e| e.0 == noise).map(|e| e.1).sum()
                 };
                 columns.iter().map(entry).collect()
             })
@@ -104,11 +104,7 @@ impl Regression {
 
     /// (1/N)‖y − Φw‖².
     fn mean_square(&self, weights: &[f64], responses: &[f64]) -> f64 {
-        let squares = self.design.iter().zip(responses).map(|(row, y)| {
-            let residual = y - dot(row, weights);
-            residual * residual
-        });
-        squares.sum::<f64>() / self.records() as f64
+        self.squares(weights, responses) / self.records() as f64
     }
 
     /// w'Φ'Φw.

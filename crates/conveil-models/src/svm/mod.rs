@@ -69,11 +69,7 @@ impl Classifier {
 }
 
 /// Rows 0 … N−1 are −1 + m + s ≥ 0, rows N … 2N−1 are s ≥ 0.
-fn lay(records: usize, weights: usize) -> Laid {
-    let rows = (0..records).flat_map(|i| {
-        let slack = weights + i;
-        [(i, slack, -1.0), (records + i, slack, -1.0)]
-    });
+fn lay(records: usize) -> Laid {
     let mut limits = vec![0.0; 2 * records];
     limits[..records].fill(-1.0);
     let block = |name: &str| NewConstraint {
@@ -83,7 +79,7 @@ fn lay(records: usize, weights: usize) -> Laid {
         rows: Vec::new(),
     };
     Laid {
-        entries: rows.collect(),
+        column: |records, i| [(i, -1.0), (records + i, -1.0)],
         costs: vec![1.0 / records as f64; records],
         limits,
         // The hinge of a record: that there is one is all that is claimed.

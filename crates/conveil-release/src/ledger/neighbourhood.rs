@@ -3,10 +3,12 @@
 use super::{Error, Result};
 use conveil::ask::{Adjacency, Universe};
 use conveil::plan::Plan;
+use conveil::program::Parameters;
 use conveil_text::naming::fault;
 use conveil_text::spelling::quoted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt;
 
 /// When two datasets are neighbours, up to the units and names of their numbers.
@@ -171,11 +173,8 @@ impl Neighbourhood {
             Adjacency::OneRecord { len } => Relation::OneRecord { record: len as u64 },
             Adjacency::Universe => Relation::Universe,
         };
-        let names = parameters
-            .iter()
-            .map(|parameter| parameter.name().into_owned());
-        let mut neighbourhood =
-            Neighbourhood::new(relation, parameters.len() as u64, &listed(names))?;
+        let called = listed(parameters);
+        let mut neighbourhood = Neighbourhood::new(relation, parameters.len() as u64, &called)?;
         if let Some(unit) = plan.ask().stated_unit() {
             neighbourhood = neighbourhood.in_unit(unit)?;
         }
@@ -279,13 +278,13 @@ pub(super) fn words(what: &str, text: &str) -> Result<String> {
 }
 
 /// The names of all numbers; where that is long, a few of them and a hash of all.
-fn listed<N: AsRef<str>>(names: impl Iterator<Item = N> + Clone) -> String {
+fn listed(parameters: &Parameters) -> String {
     let mut list = String::new();
-    for name in names.clone() {
+    for parameter in parameters {
         if !list.is_empty() {
             list.push_str(", ");
         }
-        list.push_str(name.as_ref());
+        list.push_str(&parameter.name());
         if list.len() > LISTED {
             break;
         }
@@ -294,15 +293,13 @@ fn listed<N: AsRef<str>>(names: impl Iterator<Item = N> + Clone) -> String {
         return list;
     }
     let mut hasher = Sha256::new();
-    for name in names.clone() {
-        field(&mut hasher, name.as_ref().as_bytes());
-    }
-    let shown = |name: Option<N>| -> String {
-        let name = name.as_ref().map_or("", N::as_ref);
+    parameters.each_name(|name| field(&mut hasher, name.as_bytes()));
+    let shown = |index: usize| -> String {
+        let parameter = parameters.get(index);
+        let name = parameter.as_ref().map_or(Cow::Borrowed(""), |p| p.name());
         name.chars().take(40).collect::<String>().trim().into()
     };
-    let first = shown(names.clone().next());
-    let last = shown(names.last());
+    let (first, last) = (shown(0), shown(parameters.len() - 1));
     format!("{first} … {last} (sha256 {})", digits(hasher))
 }
 

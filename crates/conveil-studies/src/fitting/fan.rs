@@ -80,7 +80,7 @@ impl<'a> Fan<'a> {
         solver: &'a Settings,
     ) -> Self {
         let mut correlations = vec![0.0; model.weights().len()];
-        for (row, y) in model.design().iter().zip(responses) {
+        for (row, y) in model.design().zip(responses) {
             correlations
                 .iter_mut()
                 .zip(row)

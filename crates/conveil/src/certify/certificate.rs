@@ -7,10 +7,9 @@ use crate::chance::Design;
 use crate::digits::short;
 use crate::error::{Error, Result};
 use crate::noise::Sampler;
-use crate::program::{AffineMap, DataMap, Parameter};
+use crate::program::{AffineMap, DataMap, Parameter, Parameters};
 use crate::proof::{Curvature, Limits, Measure};
 use crate::rule::{Rule, Shape};
-use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -264,7 +263,7 @@ impl Tolerance {
 }
 
 /// Synthetic records that differ, at most: of more each stands for a run of equal ones, which cost a solve no more than one.
-const DISTINCT: usize = 1 << 14;
+pub(crate) const DISTINCT: usize = 1 << 14;
 
 /// The nominal values, or synthetic ones within the public bounds.
 fn synthetic_data(map: &dyn DataMap) -> Vec<f64> {
@@ -272,15 +271,16 @@ fn synthetic_data(map: &dyn DataMap) -> Vec<f64> {
     if let Some((count, _)) = parameters.records() {
         let width = parameters.len() / count;
         let run = count.div_ceil(DISTINCT);
-        let distinct = drawn(parameters.iter().take(count.div_ceil(run) * width));
+        let distinct = drawn(parameters, count.div_ceil(run) * width);
         let records = distinct.chunks(width);
         let each = records.flat_map(|record| std::iter::repeat_n(record, run).flatten());
         return each.copied().take(parameters.len()).collect();
     }
-    drawn(parameters.iter())
+    drawn(parameters, parameters.len())
 }
 
-fn drawn<'p>(parameters: impl Iterator<Item = Cow<'p, Parameter>>) -> Vec<f64> {
+/// Values of the first so many: those that stand for all of them say from where, over and over.
+fn drawn(parameters: &Parameters, count: usize) -> Vec<f64> {
     let mut sampler = Sampler::new(SYNTHETIC_SEED, 0);
     let draw = |p: &Parameter, u: f64| match (p.nominal_value(), p.bounds()) {
         (Some(nominal), _) => nominal,
@@ -288,7 +288,9 @@ fn drawn<'p>(parameters: impl Iterator<Item = Cow<'p, Parameter>>) -> Vec<f64> {
         (None, Some((low, high))) => low + u * (high - low),
         (None, None) => 1.0 + u,
     };
-    parameters.map(|p| draw(&p, sampler.uniform())).collect()
+    let kinds: Vec<&Parameter> = parameters.kinds().collect();
+    let each = kinds.iter().cycle().take(count);
+    each.map(|p| draw(p, sampler.uniform())).collect()
 }
 
 /// A limit on CVaR is a row over the costs of the program that is solved. Under a certificate that adds costs of its own these hold

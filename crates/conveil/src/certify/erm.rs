@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::program::{AffineMap, Cone, DataMap, Holds, Parameters, Place, RecordBall, Rows, norm};
 use crate::proof::Curvature;
 use crate::rule::RowRule;
-use std::collections::BTreeMap;
 
 impl Request {
     /// Certified for a regularised sum of one loss per record, of which one is replaced (M8d).
@@ -209,8 +208,10 @@ impl Certificate for RegularisedErm {
 
 /// Which rows and slack variables belong to which record.
 struct Losses {
-    /// Rows of each record.
-    rows: BTreeMap<usize, Vec<usize>>,
+    /// Rows by record, and where those of each begin and end.
+    rows: Vec<usize>,
+    starts: Vec<usize>,
+    by_rows: Rows,
     /// Private entries of A.
     private: Private,
     /// Whether a row holds private data, in A or in b.
@@ -333,7 +334,14 @@ impl Losses {
                 break;
             }
         }
-        let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut starts = vec![0usize; owner.iter().flatten().max().map_or(0, |last| last + 1) + 1];
+        owner
+            .iter()
+            .flatten()
+            .for_each(|&record| starts[record + 1] += 1);
+        (1..starts.len()).for_each(|record| starts[record] += starts[record - 1]);
+        let mut next = starts.clone();
+        let mut rows = vec![0; starts.last().copied().unwrap_or(0)];
         let mut widens = vec![0.0; program.rows()];
         for block in program.constraints() {
             let widening = widening(block.cone());
@@ -351,11 +359,14 @@ impl Losses {
                     );
                 };
                 widens[i] = widening[place];
-                rows.entry(record).or_default().push(i);
+                rows[next[record]] = i;
+                next[record] += 1;
             }
         }
         Ok(Losses {
             rows,
+            starts,
+            by_rows,
             private,
             has_data,
             widens,
@@ -370,14 +381,14 @@ impl Losses {
     }
 
     /// The first row that each auxiliary variable narrows when it rises.
-    fn narrowed(&self, curvature: &Curvature, by_rows: &Rows) -> BTreeMap<usize, usize> {
-        let mut narrowed = BTreeMap::new();
-        for &i in self.rows.values().flatten() {
-            for &(j, v) in by_rows.row(i) {
+    fn narrowed(&self, columns: usize, curvature: &Curvature) -> Vec<Option<usize>> {
+        let mut narrowed = vec![None; columns];
+        for &i in &self.rows {
+            for &(j, v) in self.by_rows.row(i) {
                 // b − Ax falls by v.
                 let narrows = v != 0.0 && -v * self.widens[i] <= 0.0;
                 if narrows && curvature.place(j).is_none() {
-                    narrowed.entry(j).or_insert(i);
+                    narrowed[j].get_or_insert(i);
                 }
             }
         }
@@ -388,14 +399,14 @@ impl Losses {
     fn has_exact_rows(&self, affine: &AffineMap) -> bool {
         let exact = (affine.template().constraints().iter()).filter(|c| c.holds() == Holds::Always);
         let exact: Vec<_> = exact.map(|c| c.range()).collect();
-        let mut rows = self.rows.values().flatten();
+        let mut rows = self.rows.iter();
         rows.any(|i| exact.iter().any(|range| range.contains(i)))
     }
 
     /// The largest constant L with |φᵢ(w) − φᵢ(w')| ≤ L‖w − w'‖ in P, over records and over all admissible data.
     fn largest_constant(&self, affine: &AffineMap, curvature: &Curvature) -> Result<f64> {
         let program = affine.template();
-        let by_rows = program.a().by_rows();
+        let by_rows = &self.by_rows;
         let units: Vec<f64> = (0..curvature.columns.len())
             .map(|k| {
                 let mut unit = vec![0.0; curvature.columns.len()];
@@ -404,29 +415,32 @@ impl Losses {
             })
             .collect();
         let weakest = curvature.smallest_eigenvalue().sqrt();
-        let narrowed = self.narrowed(curvature, &by_rows);
+        let narrowed = self.narrowed(program.columns(), curvature);
         let mut largest = 0.0f64;
-        for rows in self.rows.values() {
-            // By how much each slack must rise per unit of ‖Δw‖ in P.
-            let mut rise: BTreeMap<usize, f64> = BTreeMap::new();
-            for &i in rows {
-                let (mut sizes, mut entries) = (Vec::new(), Vec::new());
+        // By how much each slack of a record must rise per unit of ‖Δw‖ in P. Made once, as the others: of a million records.
+        let mut rise: Vec<(usize, f64)> = Vec::new();
+        let (mut sizes, mut entries, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for record in self.starts.windows(2) {
+            rise.clear();
+            for &i in &self.rows[record[0]..record[1]] {
+                sizes.clear();
+                entries.clear();
                 let mut slack: Option<(usize, f64)> = None;
                 let mut obstacle = None;
                 for &(j, v) in by_rows.row(i) {
-                    match (curvature.place(j), narrowed.get(&j)) {
+                    match (curvature.place(j), narrowed[j]) {
                         (Some(k), _) => {
                             sizes.push((k, self.largest_entry(affine, i, j, v)?));
                             entries.push((j, v));
                         }
-                        (None, Some(&row)) => obstacle = obstacle.or(Some((j, row))),
+                        (None, Some(row)) => obstacle = obstacle.or(Some((j, row))),
                         (None, None) if slack.is_none_or(|s| v.abs() > s.1) && v != 0.0 => {
                             slack = Some((j, v.abs()));
                         }
                         (None, None) => {}
                     }
                 }
-                let is_still = sizes.iter().all(|s| s.1 == 0.0);
+                let is_still = sizes.iter().all(|s: &(usize, f64)| s.1 == 0.0);
                 if is_still && !self.has_data[i] {
                     // It moves with auxiliary variables alone.
                     continue;
@@ -463,17 +477,21 @@ impl Losses {
                     continue;
                 }
                 let triangle: f64 = sizes.iter().map(|&(k, s)| s * units[k]).sum();
-                let all: Vec<f64> = sizes.iter().map(|s| s.1).collect();
+                all.clear();
+                all.extend(sizes.iter().map(|s| s.1));
                 let mut longest = norm(&all);
                 if let Some(ball) = affine.ball() {
                     longest = longest.min(self.longest_row(affine, i, &entries, ball)?);
                 }
                 let growth = triangle.min(longest / weakest);
-                let largest = rise.entry(j).or_insert(0.0);
-                *largest = largest.max(growth / c);
+                match rise.iter_mut().find(|of| of.0 == j) {
+                    Some((_, largest)) => *largest = largest.max(growth / c),
+                    None => rise.push((j, growth / c)),
+                }
             }
             let mut constant = 0.0;
-            for (&j, rise) in &rise {
+            rise.sort_unstable_by_key(|of| of.0);
+            for &(j, rise) in &rise {
                 let cost = program.q()[j];
                 if cost < 0.0 {
                     return refuse(
@@ -542,8 +560,8 @@ impl Losses {
     fn largest_entry(&self, affine: &AffineMap, i: usize, j: usize, base: f64) -> Result<f64> {
         let (mut low, mut high) = (base, base);
         for (parameter, coef) in self.terms(i, j) {
-            let parameter = affine.parameters().get(parameter);
-            let Some((from, to)) = parameter.as_ref().and_then(|p| p.bounds()) else {
+            let Some((from, to)) = affine.parameters().bounds(parameter) else {
+                let parameter = affine.parameters().get(parameter);
                 let name = parameter.map_or(String::new(), |p| p.name().into_owned());
                 return refuse(
                     format!("`{name}` has no public bounds"),

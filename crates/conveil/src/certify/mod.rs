@@ -30,7 +30,7 @@ mod sampled;
 pub(crate) use auto::{AUTO, Candidate, candidates};
 pub(crate) use calibrate::{Answer, calibrate, pair_count};
 pub use calibrate::{Attempted, Calibrated};
-pub(crate) use certificate::{Certificate, SYNTHETIC_SEED, Site, Tolerance};
+pub(crate) use certificate::{Certificate, DISTINCT, SYNTHETIC_SEED, Site, Tolerance};
 pub use certificate::{Kind, Need, Takes};
 pub(crate) use corrected::nominal_or_middle;
 pub use declared::Declared;

@@ -70,7 +70,11 @@ impl StrongConvexity {
                 "the program depends on the data in a way that cannot be inspected".into(),
             );
         };
-        for parameter in affine.parameters() {
+        let beside_costs = match affine.parameters().costs() {
+            Some(_) => None,
+            None => Some(affine.parameters().iter()),
+        };
+        for parameter in beside_costs.into_iter().flatten() {
             let elsewhere = |l: &&Location| !matches!(l.place, Place::Q(_));
             if let Some(location) = parameter.locations().iter().find(elsewhere) {
                 return refuse(format!(
@@ -104,14 +108,13 @@ pub(super) fn moved_by_costs(site: &Site<'_>, affine: &AffineMap) -> Result<Curv
         );
     };
     let norm = site.norm;
-    let costs = cost_moves(affine, &curvature)?;
     // Without constraints the minimiser is linear in the costs, and moves by g itself.
     let is_linear = site.ask.strategy == Strategy::LinearTerm && affine.template().rows() == 0;
     let moves = match is_linear {
         true => Moves::Linearly(&metric),
         false => Moves::Firmly(&metric),
     };
-    let (bound, reach) = over_adjacency(affine, &site.adjacency, moves, norm, &costs)?;
+    let (bound, reach) = over_adjacency(affine, &curvature, &site.adjacency, moves, norm)?;
     if !(bound > 0.0) {
         return refuse("the data do not move the answer at all");
     }
@@ -188,87 +191,118 @@ impl Certificate for StrongConvexity {
     }
 }
 
-/// L⁻¹G by columns: how each parameter moves q, in P^{-1/2}.
-fn cost_moves(affine: &AffineMap, curvature: &Curvature) -> Result<Vec<Vec<f64>>> {
-    affine
-        .parameters()
-        .iter()
-        .map(|parameter| {
-            let mut column = vec![0.0; curvature.columns.len()];
-            for location in parameter.locations() {
-                if let Place::Q(j) = location.place {
-                    let Some(place) = curvature.place(j) else {
-                        return Err(Error::refused(
-                            "a certificate by strong convexity",
-                            format!(
-                                "`{}` is a cost of `{}`, on which the quadratic cost is not positive definite",
-                                parameter.name(),
-                                affine.template().variable_name(j)
-                            ),
-                            "a small quadratic cost on that variable",
-                        ));
-                    };
-                    column[place] += location.coef;
+/// Shows L⁻¹G by columns, how each parameter moves q in P^{-1/2}, one after the other: of a million responses none is held.
+fn each_cost_move(
+    affine: &AffineMap,
+    curvature: &Curvature,
+    mut show: impl FnMut(Vec<f64>),
+) -> Result<()> {
+    let parameters = affine.parameters();
+    let mut column = vec![0.0; curvature.columns.len()];
+    let no_curvature = |name: &str, j: usize| {
+        Error::refused(
+            "a certificate by strong convexity",
+            format!(
+                "`{name}` is a cost of `{}`, on which the quadratic cost is not positive definite",
+                affine.template().variable_name(j)
+            ),
+            "a small quadratic cost on that variable",
+        )
+    };
+    if let Some(costs) = parameters.costs() {
+        let mut row = vec![0.0; costs.width()];
+        for index in 0..costs.len() {
+            costs.row(index, &mut row);
+            column.fill(0.0);
+            for (j, coef) in row.iter().enumerate().filter(|(_, coef)| **coef != 0.0) {
+                match curvature.place(j) {
+                    Some(place) => column[place] += coef,
+                    None => {
+                        let parameter = parameters.get(index);
+                        let name = parameter.map_or(String::new(), |p| p.name().into_owned());
+                        return Err(no_curvature(&name, j));
+                    }
                 }
             }
-            Ok(curvature.half_inverse(&column))
-        })
-        .collect()
+            show(curvature.half_inverse(&column));
+        }
+        return Ok(());
+    }
+    for parameter in parameters {
+        column.fill(0.0);
+        for location in parameter.locations() {
+            if let Place::Q(j) = location.place {
+                let Some(place) = curvature.place(j) else {
+                    return Err(no_curvature(&parameter.name(), j));
+                };
+                column[place] += location.coef;
+            }
+        }
+        show(curvature.half_inverse(&column));
+    }
+    Ok(())
 }
 
 /// The bound on the answer, and sup ‖g‖₂, over neighbours.
 fn over_adjacency(
     affine: &AffineMap,
+    curvature: &Curvature,
     adjacency: &Adjacency,
     moves: Moves<'_>,
     norm: Norm,
-    costs: &[Vec<f64>],
 ) -> Result<(f64, f64)> {
-    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let each = |norm: Norm| costs.iter().map(move |g| moves.by(norm, g));
-    let sizes = || costs.iter().map(|g| crate::program::norm(g));
+    let mut worst = (0.0f64, 0.0f64);
     match adjacency {
-        Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => Ok((
-            alpha * largest(&mut each(norm)),
-            alpha * largest(&mut sizes()),
-        )),
+        Adjacency::OneEntry { alpha } | Adjacency::L1 { alpha } => {
+            each_cost_move(affine, curvature, |g| {
+                worst = (
+                    worst.0.max(moves.by(norm, &g)),
+                    worst.1.max(crate::program::norm(&g)),
+                );
+            })?;
+            Ok((alpha * worst.0, alpha * worst.1))
+        }
         Adjacency::L2 { alpha } => {
-            let reach = super::metric::largest_singular(costs);
-            Ok((alpha * moves.over_ball(norm, costs), alpha * reach))
+            let mut costs = Vec::new();
+            each_cost_move(affine, curvature, |g| costs.push(g))?;
+            let reach = super::metric::largest_singular(&costs);
+            Ok((alpha * moves.over_ball(norm, &costs), alpha * reach))
         }
         Adjacency::OneRecord { .. } | Adjacency::Universe => {
+            let parameters = affine.parameters();
             let len = match adjacency {
                 Adjacency::OneRecord { len } => (*len).max(1),
-                _ => costs.len(),
+                _ => parameters.len(),
             };
-            let mut worst = (0.0f64, 0.0f64);
-            let widths: Vec<f64> = affine
-                .parameters()
-                .iter()
-                .map(|p| {
-                    p.bounds().map(|(low, high)| high - low).ok_or_else(|| {
-                        Error::refused(
-                            "a certificate by strong convexity for this adjacency",
-                            format!(
-                                "`{}` has no public bounds, so it may move without limit",
-                                p.name()
-                            ),
-                            "public bounds on every parameter, or an adjacency with an alpha",
-                        )
-                    })
-                })
-                .collect::<Result<_>>()?;
-            // Every datum of a record may move by its width, either way and on its own.
-            let moved: Vec<Vec<f64>> = (costs.iter().zip(&widths))
-                .map(|(g, width)| g.iter().map(|v| width * v).collect())
-                .collect();
-            for record in moved.chunks(len) {
-                let reach = super::metric::largest_over_box(record);
-                worst = (
-                    worst.0.max(moves.over_box(norm, record)),
-                    worst.1.max(reach),
-                );
+            if let Some(p) = parameters.kinds().find(|p| p.bounds().is_none()) {
+                return Err(Error::refused(
+                    "a certificate by strong convexity for this adjacency",
+                    format!(
+                        "`{}` has no public bounds, so it may move without limit",
+                        p.name()
+                    ),
+                    "public bounds on every parameter, or an adjacency with an alpha",
+                ));
             }
+            // Every datum of a record may move by its width, either way and on its own.
+            let mut record: Vec<Vec<f64>> = Vec::new();
+            let mut index = 0;
+            each_cost_move(affine, curvature, |mut g| {
+                let width = parameters
+                    .bounds(index)
+                    .map_or(0.0, |(low, high)| high - low);
+                g.iter_mut().for_each(|v| *v *= width);
+                record.push(g);
+                index += 1;
+                if record.len() == len || index == parameters.len() {
+                    let reach = super::metric::largest_over_box(&record);
+                    worst = (
+                        worst.0.max(moves.over_box(norm, &record)),
+                        worst.1.max(reach),
+                    );
+                    record.clear();
+                }
+            })?;
             Ok(worst)
         }
     }

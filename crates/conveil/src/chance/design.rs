@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, BudgetLine};
 use super::hinge::not_local;
-use super::sorting::{NoiseFree, Pending, Sorted, reach, sort_rows};
+use super::sorting::{NoiseFree, Pending, Reached, Sorted, sort_rows};
 use super::vertices::BoxSet;
 use super::{Feasibility, Kind, Method, Reach, Ready, Room, Scope, Setting, Site, Task, methods};
 use crate::error::{Error, Result};
@@ -131,23 +131,26 @@ impl Design {
 
     /// Every method looks at its site: what it cannot serve is refused here, before any data is touched.
     fn check(&self, program: &Program, rule: &Rule) -> Result<()> {
-        let by_rows = program.a().by_rows();
+        let reached = Reached::of(program, rule);
         for served in &self.served {
             let block = &program.constraints()[served.block];
-            let rows = served
-                .rows
-                .iter()
-                .enumerate()
-                .map(|(place, &i)| {
-                    let (noises, fixed) = reach(by_rows.row(i), rule);
-                    Reach {
+            let mut rows: Vec<Reach> = Vec::new();
+            for (place, &i) in served.rows.iter().enumerate() {
+                let (noises, fixed) = (reached.noises(i), reached.is_fixed(i));
+                let eta = served.etas.get(place).copied();
+                // Each row by itself: one that is as the row before it asks nothing new of the method.
+                let is_as = |last: &Reach| {
+                    eta.is_some() && last.eta == eta && last.fixed == fixed && last.noises == noises
+                };
+                if !rows.last().is_some_and(is_as) {
+                    rows.push(Reach {
                         row: i,
-                        eta: served.etas.get(place).copied(),
+                        eta,
                         noises,
                         fixed,
-                    }
-                })
-                .collect();
+                    });
+                }
+            }
             served.method.check(&Site {
                 cone: &cone_of(block, served.rows.len()),
                 name: block.name(),

@@ -56,12 +56,9 @@ pub(super) fn sort_rows(
             )));
         }
     }
-    let by_rows = program.a().by_rows();
-    let reaches = |i: usize| by_rows.row(i).iter().any(|t| is_moved(rule.row(t.0)));
-    let is_fixed = |i: usize| {
-        let mut terms = by_rows.row(i).iter();
-        terms.all(|t| matches!(rule.row(t.0), RowRule::Fixed(_)))
-    };
+    let reached = Reached::of(program, rule);
+    let reaches = |i: usize| reached.is_reached(i);
+    let is_fixed = |i: usize| reached.is_fixed(i);
     let mut sorted = Sorted::default();
     for (index, block) in program.constraints().iter().enumerate() {
         let rows: Vec<usize> = block.range().collect();
@@ -156,26 +153,61 @@ pub(super) fn sort_rows(
     Ok(sorted)
 }
 
-/// The noises that can reach a row, and whether its v = X'a is constant. By pattern: what the numbers happen to be
+/// The noises that can reach each row, and whether its v = X'a is constant. By pattern: what the numbers happen to be
 /// decides neither shares nor refusals.
-pub(super) fn reach(terms: &[(usize, f64)], rule: &Rule) -> (Vec<usize>, bool) {
-    let mut noises = Vec::new();
-    for &(j, _) in terms {
-        match rule.row(j) {
-            RowRule::Free(_) => return ((0..rule.noises()).collect(), false),
-            RowRule::Fixed(entries) => noises.extend(entries.iter().map(|e| e.0)),
-        }
-    }
-    noises.sort_unstable();
-    noises.dedup();
-    (noises, true)
+pub(super) struct Reached {
+    noises: usize,
+    /// Whether a free row of X is in it: then all noises are.
+    is_free: Vec<bool>,
+    /// Of the other rows, by row.
+    fixed: Vec<Vec<usize>>,
 }
 
-/// Whether noise can reach what follows this row of X.
-fn is_moved(row: &RowRule) -> bool {
-    match row {
-        RowRule::Free(_) => true,
-        RowRule::Fixed(entries) => !entries.is_empty(),
+impl Reached {
+    pub(super) fn of(program: &Program, rule: &Rule) -> Self {
+        let a = program.a();
+        let mut is_free = vec![false; program.rows()];
+        let of_column = |j: usize| a.column(j).map(|e| e.0);
+        for j in (0..program.columns()).filter(|&j| matches!(rule.row(j), RowRule::Free(_))) {
+            of_column(j).for_each(|i| is_free[i] = true);
+        }
+        let mut fixed = vec![Vec::new(); program.rows()];
+        for j in 0..program.columns() {
+            if let RowRule::Fixed(entries) = rule.row(j) {
+                for i in of_column(j).filter(|&i| !is_free[i]) {
+                    fixed[i].extend(entries.iter().map(|e| e.0));
+                }
+            }
+        }
+        for noises in &mut fixed {
+            noises.sort_unstable();
+            noises.dedup();
+        }
+        Reached {
+            noises: rule.noises(),
+            is_free,
+            fixed,
+        }
+    }
+
+    fn is_reached(&self, i: usize) -> bool {
+        match self.is_fixed(i) {
+            true => !self.fixed[i].is_empty(),
+            false => self.noises > 0,
+        }
+    }
+
+    /// Whether v is constant.
+    pub(super) fn is_fixed(&self, i: usize) -> bool {
+        !self.is_free[i]
+    }
+
+    /// The noises.
+    pub(super) fn noises(&self, i: usize) -> Vec<usize> {
+        match self.is_fixed(i) {
+            true => self.fixed[i].clone(),
+            false => (0..self.noises).collect(),
+        }
     }
 }
 

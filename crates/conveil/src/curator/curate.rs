@@ -220,8 +220,8 @@ fn moves_an_equality(program: &Program, decided: &Decided) -> bool {
     let moves = |i: usize| {
         let terms = by_rows.row(i);
         let sizes = terms.iter().flat_map(|&(j, a)| {
-            let row = decided.recourse.row(j).iter();
-            row.map(move |e| (a * e.1).abs())
+            let row = decided.recourse.row(j).into_owned();
+            row.into_iter().map(move |e| (a * e.1).abs())
         });
         let most = 1e-12 * sizes.fold(0.0, f64::max);
         let moved = decided.recourse.of_row(terms);

@@ -86,6 +86,9 @@ const STREAM: u64 = 2 << 40;
 /// Draws in one chunk: chunks are independent streams, so the count does not depend on threads.
 const CHUNK: u64 = 10_000;
 
+/// Rows that are measured at a time: how the noise moves a million of them would fill the memory.
+const SLAB: usize = 1 << 16;
+
 /// What is measured of a rule, and how.
 pub(super) struct Measured<'a> {
     /// The blocks that hold with noise or always count.
@@ -107,13 +110,10 @@ impl Measured<'_> {
         let (draws, seed, recourse) = (self.draws, self.seed, &decided.recourse);
         let slack = program.slack(&decided.mean);
         let by_rows = program.a().by_rows();
-        let moves: Vec<Vec<(usize, f64)>> = (0..program.rows())
-            .map(|i| recourse.of_row(by_rows.row(i)))
-            .collect();
+        let moves = |i: usize| recourse.of_row(by_rows.row(i));
         if recourse.noises() == 1 {
-            let v: Vec<f64> = moves
-                .iter()
-                .map(|m| m.first().map_or(0.0, |e| e.1))
+            let v: Vec<f64> = (0..program.rows())
+                .map(|i| moves(i).first().map_or(0.0, |e| e.1))
                 .collect();
             let bound = law.support_bound().unwrap_or(1e3 * law.scale());
             let interval = feasible_interval(program, &slack, &v, slip, bound);
@@ -121,34 +121,39 @@ impl Measured<'_> {
                 probability: interval.violation(law),
             });
         }
+        let is_moved = |i: usize| by_rows.row(i).iter().any(|e| !recourse.is_still(e.0));
         let blocks: Vec<_> = program
             .constraints()
             .iter()
             .filter(|b| b.holds() != Holds::AtTheMean && !matches!(b.cone(), Cone::Zero(_)))
-            .filter(|b| b.range().any(|i| !moves[i].is_empty()))
+            .filter(|b| b.range().any(is_moved))
             .collect();
         let chunks = draws.div_ceil(CHUNK).max(1);
         if self.each_row {
             let rows: Vec<usize> = (blocks.iter())
                 .filter(|block| block.cone().is_linear())
                 .flat_map(|block| block.range())
-                .filter(|&i| !moves[i].is_empty())
+                .filter(|&i| is_moved(i))
                 .collect();
-            let counts = batch.run(chunks as usize, |chunk| {
-                let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
-                let mut zeta = vec![0.0; recourse.noises()];
-                let mut bad = vec![0u64; rows.len()];
-                for _ in 0..CHUNK.min(draws - chunk as u64 * CHUNK) {
-                    sampler.fill(law, &mut zeta);
-                    for (bad, &i) in bad.iter_mut().zip(&rows) {
-                        let moved: f64 = moves[i].iter().map(|&(j, v)| v * zeta[j]).sum();
-                        *bad += u64::from(slack[i] - moved < -slip);
+            let mut worst = 0;
+            for rows in rows.chunks(SLAB) {
+                let moves: Vec<_> = rows.iter().map(|&i| moves(i)).collect();
+                let counts = batch.run(chunks as usize, |chunk| {
+                    let mut sampler = Sampler::new(seed, STREAM + chunk as u64);
+                    let mut zeta = vec![0.0; recourse.noises()];
+                    let mut bad = vec![0u64; rows.len()];
+                    for _ in 0..CHUNK.min(draws - chunk as u64 * CHUNK) {
+                        sampler.fill(law, &mut zeta);
+                        for ((bad, moves), &i) in bad.iter_mut().zip(&moves).zip(rows) {
+                            let moved: f64 = moves.iter().map(|&(j, v)| v * zeta[j]).sum();
+                            *bad += u64::from(slack[i] - moved < -slip);
+                        }
                     }
-                }
-                bad
-            })?;
-            let total = |row: usize| counts.iter().map(|bad| bad[row]).sum::<u64>();
-            let worst = (0..rows.len()).map(total).max().unwrap_or(0);
+                    bad
+                })?;
+                let total = |row: usize| counts.iter().map(|bad| bad[row]).sum::<u64>();
+                worst = (0..rows.len()).map(total).fold(worst, u64::max);
+            }
             return Ok(Empirical::Drawn {
                 infeasible: worst,
                 draws,
@@ -157,6 +162,7 @@ impl Measured<'_> {
                 worst_of: Some(rows.len()),
             });
         }
+        let moves: Vec<_> = (0..program.rows()).map(moves).collect();
         let infeasible: u64 = batch
             .run(chunks as usize, |chunk| {
                 let mut sampler = Sampler::new(seed, STREAM + chunk as u64);

@@ -106,7 +106,8 @@ pub fn movement_unless(plan: &Plan<'_>, is_too_large: impl Fn(&Program) -> bool)
         Ok(decided) => decided,
         Err(error) => return no_answer(error),
     };
-    let rows: Vec<&[(usize, f64)]> = columns.iter().map(|&j| decided.recourse.row(j)).collect();
+    let rows: Vec<_> = columns.iter().map(|&j| decided.recourse.row(j)).collect();
+    let rows: Vec<&[(usize, f64)]> = rows.iter().map(|row| &**row).collect();
     // A private cost is a variable of its own in what is solved, and a row over the decisions in the model.
     let is_priced = own_rows.iter().flatten().any(|t| t.0 >= template.columns());
     let decisions = match model.at(&theta) {

@@ -3,11 +3,12 @@
 use super::skeleton::{Scaled, Skeleton};
 use super::{Basis, ReleasedMap};
 use crate::ask::{Ask, Privacy};
-use crate::certify::{Certificate, Tolerance};
+use crate::certify::{self, Certificate, Tolerance};
 use crate::error::{Error, Result};
 use crate::noise::LatticeLaw;
 use crate::program::{DataMap, Program, list_some};
 use crate::proof::{Precision, interior, limits_that_meet};
+use crate::rewrite::{Miniature, Solved};
 use crate::rule::Lifted;
 use crate::solve::{self, Infeasibility, Outcome, Solution};
 
@@ -70,8 +71,14 @@ impl<'m> Skeleton<'m> {
                 self.released_under(ask, noise, &*counted, precision(&asked, tolerance))?;
             let (mut error, mut size, mut limits) = (0.0f64, 0.0f64, 0.0f64);
             let (mut has_answer, mut obstacle) = (false, None);
-            for public in public_data(certificate, &*self.map) {
-                match released.solve_on_public_data(&public) {
+            let few = released.in_miniature();
+            let of_few = few.as_ref().map(|few| few.map() as &dyn DataMap);
+            for public in public_data(certificate, of_few.unwrap_or(&*self.map)) {
+                let found = match &few {
+                    Some(few) => released.solve_in_miniature(few, &public),
+                    None => released.solve_on_public_data(&public),
+                };
+                match found {
                     Ok(found) => {
                         error = error.max(found.error);
                         size = size.max(found.size);
@@ -202,6 +209,16 @@ impl<'m> Skeleton<'m> {
     }
 }
 
+impl PublicSolves {
+    fn of_losses(answer: &Solved) -> Self {
+        PublicSolves {
+            error: answer.error.unwrap_or(f64::INFINITY),
+            size: answer.objective.abs(),
+            limits: 0.0,
+        }
+    }
+}
+
 /// What solves on public data showed.
 struct PublicSolves {
     /// The largest proven error.
@@ -213,6 +230,20 @@ struct PublicSolves {
 }
 
 impl ReleasedMap<'_> {
+    /// The map on a few of its records, where they are alike and their losses are solved in their weights.
+    fn in_miniature(&self) -> Option<Miniature> {
+        Miniature::of(self.map.affine()?, self.local.as_ref()?, certify::DISTINCT)
+    }
+
+    /// A public dataset of the few.
+    fn solve_in_miniature(&self, few: &Miniature, theta: &[f64]) -> Result<PublicSolves> {
+        Ok(PublicSolves::of_losses(&few.decide(
+            theta,
+            &self.noise,
+            &self.settings,
+        )?))
+    }
+
     /// Solves at a public dataset: which splits are feasible (for every dataset or for none, under an envelope), how
     /// good a solve is, how large its numbers are, a point inside every cone.
     fn solve_on_public_data(&mut self, theta: &[f64]) -> Result<PublicSolves> {
@@ -222,11 +253,7 @@ impl ReleasedMap<'_> {
         let mut obstacle = None;
         if let Some(local) = &self.local {
             let answer = local.decide(&program, &self.noise, &self.settings)?;
-            return Ok(PublicSolves {
-                error: answer.error.unwrap_or(f64::INFINITY),
-                size: answer.objective.abs(),
-                limits: 0.0,
-            });
+            return Ok(PublicSolves::of_losses(&answer));
         }
         for split in self.splits.clone() {
             let lifted = self.lifted(&program, split)?;

@@ -160,8 +160,10 @@ fn carries(plain: &ReleasedMap<'_>, exact: &Decided) -> bool {
 
 impl Recourse {
     /// The same with rows of zeros behind.
-    fn extended(mut self, columns: usize) -> Self {
-        self.rows.resize(columns, Vec::new());
-        self
+    fn extended(self, columns: usize) -> Self {
+        self.relisted(|mut rows| {
+            rows.resize(columns, Vec::new());
+            rows
+        })
     }
 }

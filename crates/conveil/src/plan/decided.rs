@@ -2,19 +2,26 @@
 
 use super::correction::Correction;
 use crate::program::Program;
+use crate::rewrite::Rows;
 use crate::solve::{Residuals, Solution};
+use std::borrow::Cow;
 
 /// X, sparse by rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recourse {
     pub(super) noises: usize,
-    pub(super) rows: Vec<Vec<(usize, f64)>>,
+    pub(super) rows: Rows,
 }
 
 impl Recourse {
     /// Entries (noise, value) of the row of variable `j`.
-    pub fn row(&self, j: usize) -> &[(usize, f64)] {
-        &self.rows[j]
+    pub fn row(&self, j: usize) -> Cow<'_, [(usize, f64)]> {
+        self.rows.row(j)
+    }
+
+    /// Whether no noise enters the row of variable `j`.
+    pub(crate) fn is_still(&self, j: usize) -> bool {
+        self.rows.is_still(j)
     }
 
     /// Number of noises.
@@ -24,18 +31,17 @@ impl Recourse {
 
     /// Xζ.
     pub fn apply(&self, zeta: &[f64]) -> Vec<f64> {
-        self.rows
-            .iter()
-            .map(|row| row.iter().map(|&(j, v)| v * zeta[j]).sum())
-            .collect()
+        let moved = |j: usize| self.row(j).iter().map(|&(k, v)| v * zeta[k]).sum();
+        (0..self.rows.len()).map(moved).collect()
     }
 
     /// ½σ²ΣX_j'PX_j: what noise of this variance adds to the expected objective (M3).
     pub(crate) fn expected_extra(&self, program: &Program, variance: f64) -> f64 {
         let mut sum = 0.0;
         for (a, b, p) in program.p().entries() {
-            let pairs = self.rows[a].iter().flat_map(|x| {
-                let other = self.rows[b].iter().filter(move |y| x.0 == y.0);
+            let (one, other) = (self.row(a), self.row(b));
+            let pairs = one.iter().flat_map(|x| {
+                let other = other.iter().filter(move |y| x.0 == y.0);
                 other.map(move |y| x.1 * y.1)
             });
             let product: f64 = pairs.sum();
@@ -48,11 +54,22 @@ impl Recourse {
         0.5 * variance * sum
     }
 
+    /// The same for other variables: what a list of its rows is made into.
+    pub(super) fn relisted(
+        self,
+        change: impl FnOnce(Vec<Vec<(usize, f64)>>) -> Vec<Vec<(usize, f64)>>,
+    ) -> Self {
+        Recourse {
+            rows: Rows::Listed(change(self.rows.listed())),
+            ..self
+        }
+    }
+
     /// X'a for a sparse row a: entries (noise, value).
     pub fn of_row(&self, terms: &[(usize, f64)]) -> Vec<(usize, f64)> {
         let mut sum = std::collections::BTreeMap::new();
         for &(j, a) in terms {
-            for &(noise, v) in &self.rows[j] {
+            for &(noise, v) in self.row(j).iter() {
                 *sum.entry(noise).or_insert(0.0) += a * v;
             }
         }
@@ -108,7 +125,10 @@ impl Decided {
     pub(crate) fn without_deviation(mut self, program: Program) -> Self {
         let n = program.columns();
         self.mean.truncate(n);
-        self.recourse.rows.truncate(n);
+        self.recourse = self.recourse.relisted(|mut rows| {
+            rows.truncate(n);
+            rows
+        });
         self.prices.truncate(program.rows());
         self.program = program;
         self
@@ -123,14 +143,13 @@ impl Decided {
         answer: Vec<f64>,
         variance: f64,
     ) -> Self {
-        let mut rows = vec![Vec::new(); program.columns()];
-        for (j, row) in columns.zip(self.recourse.rows) {
-            rows[j] = row;
-        }
-        let recourse = Recourse {
-            rows,
-            ..self.recourse
-        };
+        let recourse = self.recourse.relisted(|own| {
+            let mut rows = vec![Vec::new(); program.columns()];
+            for (j, row) in columns.zip(own) {
+                rows[j] = row;
+            }
+            rows
+        });
         Decided {
             objective: program.objective(&mean) + recourse.expected_extra(&program, variance),
             prices: vec![0.0; program.rows()],
@@ -147,7 +166,7 @@ impl Decided {
         Decided {
             recourse: Recourse {
                 noises: self.recourse.noises,
-                rows: vec![Vec::new(); program.columns()],
+                rows: Rows::Listed(vec![Vec::new(); program.columns()]),
             },
             lifted_size: (program.columns(), program.rows()),
             program,

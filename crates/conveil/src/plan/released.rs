@@ -11,10 +11,11 @@ use crate::error::{Error, Result};
 use crate::noise::{LatticeLaw, Law};
 use crate::program::{DataMap, Program};
 use crate::proof::{Limits, Precision, meets_the_equalities, on_the_equalities};
-use crate::rewrite::{LossForm, Solved};
+use crate::rewrite::{LossForm, Rows, Solved};
 use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
 use crate::solve::{self, Cancel, Infeasibility, Outcome, Residuals, Settings, Solution};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -371,7 +372,7 @@ impl<'m> ReleasedMap<'m> {
         if self.is_the_data {
             return Ok(self.the_data(program, self.map.clipped(theta)?));
         }
-        let best = self.best_split(&program)?;
+        let best = self.best_split(program)?;
         match &self.deviating {
             None => Ok(best),
             Some(map) if map.deviation.is_in_the_answer() => {
@@ -388,12 +389,12 @@ impl<'m> ReleasedMap<'m> {
             objective: program.objective(&data),
             residuals: Residuals::of(&program, &data, &[]),
             prices: Vec::new(),
-            recourse: vec![Vec::new(); n],
+            recourse: Rows::Listed(vec![Vec::new(); n]),
             error: Some(0.0),
             size: (n, 0),
             mean: data,
         };
-        self.decided(&program, solved, 0)
+        self.decided(program, solved, 0)
     }
 
     /// The same map, query and rule under another law or another η, with nothing to prove.
@@ -417,11 +418,16 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// The best of the public splits.
-    fn best_split(&self, program: &Program) -> Result<Decided> {
+    fn best_split(&self, program: Program) -> Result<Decided> {
+        if let (&[only], Some(_)) = (&self.splits[..], &self.local) {
+            // Of a million records one program is enough.
+            return self.at_split(Cow::Owned(program), only, None);
+        }
+        let program = &program;
         let mut best: Option<Decided> = None;
         let mut obstacle = None;
         for &split in &self.splits {
-            match self.at_split(program, split, None) {
+            match self.at_split(Cow::Borrowed(program), split, None) {
                 Ok(decided) => {
                     let is_better = |best: &Decided| decided.objective < best.objective;
                     if best.as_ref().is_none_or(is_better) {
@@ -446,33 +452,38 @@ impl<'m> ReleasedMap<'m> {
 
     /// One split. `aim`: solved around its own point until it is proven to this, where that can be; without it, to what is
     /// required.
-    fn at_split(&self, program: &Program, split: usize, aim: Option<f64>) -> Result<Decided> {
+    fn at_split(
+        &self,
+        program: Cow<'_, Program>,
+        split: usize,
+        aim: Option<f64>,
+    ) -> Result<Decided> {
         let start = Instant::now();
         if let Some(local) = &self.local {
             // The whole road in closed form.
-            let mut solved = local.decide(program, &self.noise, &self.settings)?;
+            let mut solved = local.decide(&program, &self.noise, &self.settings)?;
             solved.error = solved.error.filter(|_| self.precision.is_some());
             self.require(solved.error)?;
             return Ok(Decided {
                 solve_seconds: start.elapsed().as_secs_f64(),
-                ..self.decided(program, solved, split)
+                ..self.decided(program.into_owned(), solved, split)
             });
         }
-        let lifted = self.lifted(program, split)?;
+        let lifted = self.lifted(&program, split)?;
         let lift_seconds = start.elapsed().as_secs_f64();
         let outcome = self.solve_lifted(&lifted, split);
-        let solution = self.checked(outcome, program, &lifted)?;
-        let (solution, proven) = self.refined(program, &lifted, solution, split, aim)?;
+        let solution = self.checked(outcome, &program, &lifted)?;
+        let (solution, proven) = self.refined(&program, &lifted, solution, split, aim)?;
         let solution = self.on_the_limits(&lifted, solution)?;
         let error = proven.map(|proven| proven.error);
         self.require(error)?;
         let solve_seconds = start.elapsed().as_secs_f64() - lift_seconds;
-        let solved = self.solved(program, &lifted, &solution, error)?;
+        let solved = self.solved(&program, &lifted, &solution, error)?;
         Ok(Decided {
             lift_seconds,
             solve_seconds,
             is_on_equalities: meets_the_equalities(&lifted, &solution.x),
-            ..self.decided(program, solved, split)
+            ..self.decided(program.into_owned(), solved, split)
         })
     }
 
@@ -486,7 +497,7 @@ impl<'m> ReleasedMap<'m> {
         let solved = self.solved(&program, &lifted, &solution, None)?;
         Ok(Decided {
             is_on_equalities: meets_the_equalities(&lifted, &solution.x),
-            ..self.decided(&program, solved, other.split)
+            ..self.decided(program, solved, other.split)
         })
     }
 
@@ -537,7 +548,7 @@ impl<'m> ReleasedMap<'m> {
         theta: &[f64],
         aim: Option<f64>,
     ) -> Result<Decided> {
-        self.at_split(&self.map.at(theta)?, other.split, aim)
+        self.at_split(Cow::Owned(self.map.at(theta)?), other.split, aim)
     }
 
     /// A lifted solution in the program's own variables and rows.
@@ -568,7 +579,7 @@ impl<'m> ReleasedMap<'m> {
         }
         Ok(Solved {
             mean: solution.x[..n].to_vec(),
-            recourse,
+            recourse: Rows::Listed(recourse),
             prices,
             objective: solution.objective,
             residuals: solution.residuals,
@@ -578,10 +589,10 @@ impl<'m> ReleasedMap<'m> {
     }
 
     /// The one place where a solve becomes an answer.
-    fn decided(&self, program: &Program, solved: Solved, split: usize) -> Decided {
+    fn decided(&self, program: Program, solved: Solved, split: usize) -> Decided {
         Decided {
-            answer: self.query().answer(program, &solved.mean),
-            program: program.clone(),
+            answer: self.query().answer(&program, &solved.mean),
+            program,
             mean: solved.mean,
             recourse: Recourse {
                 noises: self.rule().noises(),

@@ -102,11 +102,13 @@ fn public_curvature(map: &dyn DataMap) -> Option<Sparse> {
 fn public_coefficients(map: &dyn DataMap) -> Sparse {
     let program = map.template();
     let mut is_private = vec![false; program.rows()];
-    for location in map.parameters().places().map(|(_, at)| at) {
-        if let Place::A(i, _) = location.place
-            && let Some(row) = is_private.get_mut(i)
-        {
-            *row = true;
+    if map.parameters().costs().is_none() {
+        for location in map.parameters().places().map(|(_, at)| at) {
+            if let Place::A(i, _) = location.place
+                && let Some(row) = is_private.get_mut(i)
+            {
+                *row = true;
+            }
         }
     }
     for block in program.constraints() {

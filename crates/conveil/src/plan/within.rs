@@ -26,7 +26,7 @@ pub(crate) fn claimed(
         return Ok(Some(universe.clone()));
     }
     // Certificates are about all data between the public bounds.
-    match map.parameters().iter().all(|p| p.bounds().is_some()) {
+    match map.parameters().kinds().all(|p| p.bounds().is_some()) {
         true => Universe::between_bounds(map.parameters()).map(Some),
         false => Ok(None),
     }

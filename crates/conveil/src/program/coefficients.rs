@@ -18,6 +18,7 @@ impl PrivateCoefficients {
     pub(super) fn of(parameters: &Parameters) -> Self {
         PrivateCoefficients(match parameters.records() {
             Some(_) => Kind::OfRecords(parameters.clone()),
+            None if parameters.costs().is_some() => Kind::Listed(HashSet::new()),
             None => {
                 let places = parameters.places().filter_map(|(_, at)| at.place.in_a());
                 Kind::Listed(places.collect())

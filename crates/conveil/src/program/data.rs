@@ -1,7 +1,8 @@
 //! θ ↦ program (M1): the affine map with sparse places for θ, and any function with a public template.
 
 use super::{
-    Meaning, Parameter, Parameters, Place, PrivateCoefficients, Program, RecordBall, Sparse,
+    CostRows, Meaning, Parameter, Parameters, Place, PrivateCoefficients, Program, RecordBall,
+    Sparse,
 };
 use crate::error::{Error, Result};
 use std::collections::HashSet;
@@ -216,12 +217,23 @@ impl AffineMap {
         }
         drop(names);
         let mut parts = PrivateParts::default();
-        let entries = match parameters.records() {
-            Some(_) => {
+        let entries = match (parameters.records(), parameters.costs()) {
+            (Some(_), _) => {
                 parts.a = true;
                 entries_of_records(&base, &parameters)?
             }
-            None => {
+            (None, Some(costs)) => {
+                parts.q = true;
+                if costs.width() > base.columns() {
+                    return Err(Error::input(format!(
+                        "rows of {} costs for a program of {} columns",
+                        costs.width(),
+                        base.columns()
+                    )));
+                }
+                Vec::new()
+            }
+            (None, None) => {
                 for parameter in parameters.kinds() {
                     check_places(&base, parameter, &mut parts)?;
                 }
@@ -272,6 +284,11 @@ impl AffineMap {
 }
 
 impl AffineMap {
+    /// Whether its parameters are those of records that are alike, which enter A alone.
+    fn are_records(&self) -> bool {
+        self.parameters.records().is_some()
+    }
+
     /// The same with ½κ(x − x₀)² on these columns, each with its x₀.
     pub(crate) fn with_curvature(&self, columns: &[(usize, f64)], kappa: f64) -> Result<Self> {
         let base = &self.base;
@@ -472,6 +489,9 @@ impl DataMap for AffineMap {
 
     fn private_rows(&self) -> Vec<bool> {
         let mut rows = vec![false; self.base.rows()];
+        if self.parameters.costs().is_some() {
+            return rows;
+        }
         for (i, _) in (self.parameters.places()).filter_map(|(_, at)| at.place.in_a()) {
             rows[i] = true;
         }
@@ -484,6 +504,20 @@ impl DataMap for AffineMap {
 
     fn private_costs(&self) -> Vec<bool> {
         let mut costs = vec![false; self.base.columns()];
+        if self.are_records() {
+            return costs;
+        }
+        if let Some(rows) = self.parameters.costs() {
+            let mut row = vec![0.0; rows.width()];
+            for index in 0..rows.len() {
+                rows.row(index, &mut row);
+                (costs.iter_mut().zip(&row)).for_each(|(is_private, c)| *is_private |= *c != 0.0);
+                if costs[..row.len()].iter().all(|is_private| *is_private) {
+                    break;
+                }
+            }
+            return costs;
+        }
         for (_, location) in self.parameters.places() {
             if let Place::Q(j) = location.place {
                 costs[j] = true;
@@ -500,12 +534,13 @@ impl DataMap for AffineMap {
         checked(&self.parameters, theta)?;
         let mut program = (*self.base).clone();
         let Some(listed) = self.parameters.listed() else {
-            self.put_records(&mut program, theta);
+            match self.parameters.costs() {
+                Some(costs) => put_costs(costs, &mut program.q, theta),
+                None => self.put_records(&mut program, theta),
+            }
             program.validate_numbers()?;
             return Ok(program);
         };
-        // A cost sums over all records: what rounding takes from each product and addition is carried along, so that q is
-        // off by a rounding of its own size, however many and however large its terms.
         let mut lost = vec![0.0; program.q.len()];
         for (parameter, &value) in listed.iter().zip(theta) {
             for location in parameter.at.iter() {
@@ -513,12 +548,8 @@ impl DataMap for AffineMap {
                 match location.place {
                     Place::B(i) => program.b[i] += change,
                     Place::Q(j) => {
-                        let (before, sum) = (program.q[j], program.q[j] + change);
-                        let added = sum - before;
-                        lost[j] += (before - (sum - added))
-                            + (change - added)
-                            + location.coef.mul_add(value, -change);
-                        program.q[j] = sum;
+                        let entry = (&mut program.q[j], &mut lost[j]);
+                        add_cost(entry, location.coef, value);
                     }
                     Place::A(i, j) => {
                         if let Some(e) = program.a.position(i, j) {
@@ -533,17 +564,44 @@ impl DataMap for AffineMap {
                 }
             }
         }
-        for (q, lost) in program.q.iter_mut().zip(lost) {
-            if lost.is_finite() {
-                *q += lost;
-            }
-        }
+        give_back(&mut program.q, &lost);
         program.validate_numbers()?;
         if self.parts.p {
             program.validate_curvature()?;
         }
         Ok(program)
     }
+}
+
+/// A cost sums over all records: what rounding takes from each product and addition is carried along, so that q is off by a
+/// rounding of its own size, however many and however large its terms.
+fn add_cost((sum, lost): (&mut f64, &mut f64), coef: f64, value: f64) {
+    let change = coef * value;
+    let (before, after) = (*sum, *sum + change);
+    let added = after - before;
+    *lost += (before - (after - added)) + (change - added) + coef.mul_add(value, -change);
+    *sum = after;
+}
+
+/// Adds what was lost, where that is a number.
+fn give_back(sums: &mut [f64], lost: &[f64]) {
+    for (sum, lost) in sums.iter_mut().zip(lost) {
+        if lost.is_finite() {
+            *sum += lost;
+        }
+    }
+}
+
+/// Adds every row of costs times its parameter to q.
+fn put_costs(costs: &dyn CostRows, q: &mut [f64], theta: &[f64]) {
+    let (mut row, mut lost) = (vec![0.0; costs.width()], vec![0.0; q.len()]);
+    for (index, value) in theta.iter().enumerate() {
+        costs.row(index, &mut row);
+        for (j, coef) in row.iter().enumerate().filter(|(_, coef)| **coef != 0.0) {
+            add_cost((&mut q[j], &mut lost[j]), *coef, *value);
+        }
+    }
+    give_back(q, &lost);
 }
 
 type ProgramOf = dyn Fn(&[f64]) -> Result<Program> + Send + Sync;

@@ -90,6 +90,11 @@ enum Name {
         record: usize,
         field: Arc<str>,
     },
+    /// `of n`, n from 1.
+    Numbered {
+        of: Arc<str>,
+        index: usize,
+    },
 }
 
 /// A named entry of θ.
@@ -161,6 +166,16 @@ impl Parameter {
         self.nominal
     }
 
+    /// The same parameter as the one of this number, counted from 0, which enters nowhere yet.
+    pub(super) fn numbered(&self, of: &Arc<str>, index: usize) -> Self {
+        let of = of.clone();
+        Parameter {
+            name: Name::Numbered { of, index },
+            at: Vec::new().into(),
+            ..*self
+        }
+    }
+
     /// The same parameter of a record, counted from 0, at this place alone.
     pub(super) fn of_record(&self, record: usize, field: &Arc<str>, place: Location) -> Self {
         let field = field.clone();
@@ -175,6 +190,7 @@ impl Parameter {
     pub fn name(&self) -> Cow<'_, str> {
         match &self.name {
             Name::Written(name) => Cow::Borrowed(name),
+            Name::Numbered { of, index } => Cow::Owned(format!("{of} {}", index + 1)),
             Name::OfRecord { record, field } => {
                 Cow::Owned(format!("record {} {field}", record + 1))
             }

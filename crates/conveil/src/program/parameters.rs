@@ -2,10 +2,10 @@
 //!
 //! A million records of ten numbers have ten million names and places. All of them follow from those of the first record.
 
+use super::cost_rows::{CostRows, Costs};
 use super::{Location, Parameter, Place};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The private parameters of a map. Cloning it copies nothing.
@@ -16,6 +16,7 @@ pub struct Parameters(Kind);
 enum Kind {
     Listed(Arc<[Parameter]>),
     Records(Arc<Records>),
+    Costs(Costs),
 }
 
 /// Records that are alike: the numbers of the first one stand for those of all.
@@ -26,8 +27,8 @@ struct Records {
     step: usize,
     /// The parameters of the first record, each at one entry of A.
     first: Vec<InRecord>,
-    /// Field by the column of its entry.
-    of_column: HashMap<usize, usize>,
+    /// Field by the column of its entry, as far as there are some.
+    of_column: Vec<Option<usize>>,
 }
 
 /// A parameter of the first record.
@@ -55,7 +56,7 @@ impl Parameters {
                 "records need a number of their own, rows of their own, and parameters",
             ));
         }
-        let mut of_column = HashMap::new();
+        let mut of_column: Vec<Option<usize>> = Vec::new();
         let mut fields = Vec::with_capacity(first.len());
         for model in first {
             let &[
@@ -70,7 +71,10 @@ impl Parameters {
                     model.name()
                 )));
             };
-            if row >= step || of_column.insert(column, fields.len()).is_some() {
+            if of_column.len() <= column {
+                of_column.resize(column + 1, None);
+            }
+            if row >= step || of_column[column].replace(fields.len()).is_some() {
                 return Err(Error::input(format!(
                     "parameter `{}` of a record needs a column of its own in the {step} rows of the first record",
                     model.name()
@@ -92,9 +96,24 @@ impl Parameters {
         }))))
     }
 
+    /// One for each row of costs, as `model` is but for its places: the first is called `name 1`. Each enters q with the
+    /// coefficients of its row.
+    pub fn of_costs(name: &str, model: Parameter, rows: Arc<dyn CostRows>) -> Result<Self> {
+        Ok(Parameters(Kind::Costs(Costs::new(name, model, rows)?)))
+    }
+
+    /// The rows of costs, where these are what the parameters enter.
+    pub(crate) fn costs(&self) -> Option<&dyn CostRows> {
+        match &self.0 {
+            Kind::Costs(costs) => Some(costs.rows()),
+            _ => None,
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match &self.0 {
+            Kind::Costs(costs) => costs.rows().len(),
             Kind::Listed(listed) => listed.len(),
             Kind::Records(records) => records.count * records.first.len(),
         }
@@ -110,6 +129,16 @@ impl Parameters {
         match &self.0 {
             Kind::Listed(listed) => listed.get(index).map(Cow::Borrowed),
             Kind::Records(records) => (index < self.len()).then(|| records.made(index)),
+            Kind::Costs(costs) => (index < self.len()).then(|| Cow::Owned(costs.made(index))),
+        }
+    }
+
+    /// The public bounds of one of them.
+    pub(crate) fn bounds(&self, index: usize) -> Option<(f64, f64)> {
+        match &self.0 {
+            Kind::Listed(listed) => listed.get(index)?.bounds(),
+            Kind::Records(records) => records.first[index % records.first.len()].model.bounds(),
+            Kind::Costs(costs) => costs.model().bounds(),
         }
     }
 
@@ -122,14 +151,37 @@ impl Parameters {
         }
     }
 
+    /// Shows their names, in order, as they are wanted: of records each is written over the one before it.
+    pub fn each_name(&self, mut show: impl FnMut(&str)) {
+        match &self.0 {
+            Kind::Listed(listed) => listed.iter().for_each(|p| show(&p.name())),
+            Kind::Costs(costs) => (0..self.len()).for_each(|index| show(&costs.name(index))),
+            Kind::Records(records) => {
+                let mut name = String::new();
+                for record in 1..=records.count {
+                    name.clear();
+                    name.push_str(&format!("record {record} "));
+                    let start = name.len();
+                    for field in &records.first {
+                        name.truncate(start);
+                        name.push_str(&field.name);
+                        show(&name);
+                    }
+                }
+            }
+        }
+    }
+
     /// Where they enter: the index of the parameter, and the place.
     pub fn places(&self) -> impl Iterator<Item = (usize, Location)> + '_ {
         (0..self.len()).flat_map(move |i| {
-            let (listed, one) = match &self.0 {
-                Kind::Listed(listed) => (listed[i].locations(), None),
-                Kind::Records(records) => (&[][..], Some(records.place(i))),
+            let (listed, one, made) = match &self.0 {
+                Kind::Listed(listed) => (listed[i].locations(), None, Vec::new()),
+                Kind::Records(records) => (&[][..], Some(records.place(i)), Vec::new()),
+                Kind::Costs(costs) => (&[][..], None, costs.places(i)),
             };
-            listed.iter().copied().chain(one).map(move |at| (i, at))
+            let listed = listed.iter().copied().chain(one).chain(made);
+            listed.map(move |at| (i, at))
         })
     }
 
@@ -138,6 +190,7 @@ impl Parameters {
     pub fn kinds(&self) -> impl Iterator<Item = &Parameter> {
         let (listed, records) = match &self.0 {
             Kind::Listed(listed) => (&listed[..], None),
+            Kind::Costs(costs) => (std::slice::from_ref(costs.model()), None),
             Kind::Records(records) => (&[][..], Some(records)),
         };
         let firsts = records.into_iter().flat_map(|records| &records.first);
@@ -148,6 +201,7 @@ impl Parameters {
     pub fn longest_name(&self) -> usize {
         let longest = match &self.0 {
             Kind::Listed(listed) => listed.iter().map(|p| p.name().chars().count()).max(),
+            Kind::Costs(costs) => Some(costs.name(self.len() - 1).chars().count()),
             // The last record has the longest number.
             Kind::Records(records) => {
                 let last = self.len() - records.first.len()..self.len();
@@ -161,14 +215,14 @@ impl Parameters {
     pub(super) fn listed(&self) -> Option<&[Parameter]> {
         match &self.0 {
             Kind::Listed(listed) => Some(listed),
-            Kind::Records(_) => None,
+            Kind::Records(_) | Kind::Costs(_) => None,
         }
     }
 
     /// Of records that are alike: how many there are, and by how many rows they are apart.
     pub(crate) fn records(&self) -> Option<(usize, usize)> {
         match &self.0 {
-            Kind::Listed(_) => None,
+            Kind::Listed(_) | Kind::Costs(_) => None,
             Kind::Records(records) => Some((records.count, records.step)),
         }
     }
@@ -178,7 +232,7 @@ impl Parameters {
         let Kind::Records(records) = &self.0 else {
             return None;
         };
-        let field = *records.of_column.get(&column)?;
+        let field = (*records.of_column.get(column)?)?;
         let (record, within) = (row / records.step, row % records.step);
         let is_there = record < records.count && within == records.first[field].row;
         let index = record * records.first.len() + field;
@@ -327,6 +381,14 @@ mod tests {
         assert_eq!(records.iter().nth(7), list.get(7));
         assert_eq!(records.get(2 * RECORDS), None);
         assert_eq!(records.longest_name(), list.longest_name());
+        let [one, other] = [&records, &list].map(|parameters| {
+            let mut names = Vec::new();
+            parameters.each_name(|name| names.push(String::from(name)));
+            names
+        });
+        assert_eq!(one, other);
+        let names: Vec<String> = list.iter().map(|p| p.name().into_owned()).collect();
+        assert_eq!(one, names);
         let maps = [
             AffineMap::new(program(|_| true), records).unwrap(),
             AffineMap::new(program(|_| true), list).unwrap(),

@@ -41,6 +41,25 @@ impl Sparse {
         Ok(Self::assemble(rows, columns, triplets))
     }
 
+    /// Builds the matrix column by column, of about so many entries (row, value), whose rows rise: nothing is sorted, and
+    /// nothing held beside it.
+    pub fn by_columns<C: IntoIterator<Item = (usize, f64)>>(
+        rows: usize,
+        entries: usize,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Result<Self> {
+        let mut colptr = vec![0];
+        let (mut rowval, mut nzval) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        for column in columns {
+            for (i, value) in column {
+                rowval.push(i);
+                nzval.push(value);
+            }
+            colptr.push(rowval.len());
+        }
+        Self::from_columns(rows, colptr.len() - 1, colptr, rowval, nzval)
+    }
+
     /// `from_triplets` for indices that are known to be in range.
     pub(crate) fn assemble(rows: usize, columns: usize, triplets: &[(usize, usize, f64)]) -> Self {
         // Two stable counting passes: by row, then by column, leave rows sorted in each column.
@@ -278,6 +297,16 @@ mod tests {
         assert_eq!(m.by_rows().row(2), &[(0, 1.5)]);
         assert_eq!(m.times(&[2.0, 1.0]), vec![3.0, 0.0, 3.0]);
         assert_eq!(m.transpose_times(&[1.0, 0.0, 2.0]), vec![3.0, 3.0]);
+    }
+
+    #[test]
+    fn columns_are_what_their_entries_would_be_sorted() {
+        let triplets = [(2, 0, 1.0), (0, 2, 3.0), (1, 2, 0.0)];
+        let sorted = Sparse::from_triplets(3, 3, &triplets).unwrap();
+        let columns = [vec![(2, 1.0)], vec![], vec![(0, 3.0), (1, 0.0)]];
+        assert_eq!(Sparse::by_columns(3, 0, columns.clone()).unwrap(), sorted);
+        assert!(Sparse::by_columns(2, 0, columns).is_err());
+        assert!(Sparse::by_columns(3, 0, [[(1, 1.0), (0, 1.0)]]).is_err());
     }
 
     #[test]

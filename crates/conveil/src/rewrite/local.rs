@@ -7,24 +7,27 @@
 //! of hinges on doubled data. The answer is mapped back to w̄, s̄, S and their multipliers and checked against the cone
 //! program, whose residuals are written out record by record here instead of assembled.
 
+use super::rooms::{Rooms, carried_noise};
+use super::rows::{OfLosses, Rows};
 use crate::chance::{Design, Room};
 use crate::error::{Error, Result};
-use crate::noise::{self, LatticeLaw};
+use crate::noise::LatticeLaw;
 use crate::program::{DataMap, Place, Program, norm};
 use crate::risk::Risk;
 use crate::rule::{RowRule, Rule};
-use crate::solve::{CLOSE, Hinge, HingeForm, Measured, Residuals, Settings, Sizes};
-use rayon::prelude::*;
+use crate::solve::{CLOSE, Hinge, HingeForm, HingeProblem, Measured, Residuals, Settings, Sizes};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A program whose recourse is eliminated, by public structure.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalRecourse {
-    form: HingeForm,
+    pub(super) form: HingeForm,
     /// How the room of each loss follows from its v.
-    rooms: Vec<Room>,
+    pub(super) rooms: Vec<Room>,
     /// Rows of X of the weights, by entries (noise, value).
-    carried: Vec<Vec<(usize, f64)>>,
-    noises: usize,
+    pub(super) carried: Arc<[Vec<(usize, f64)>]>,
+    pub(super) noises: usize,
 }
 
 /// What a solve says of the program, lifted or in closed form. Private.
@@ -32,7 +35,7 @@ pub(crate) struct Solved {
     /// x̄ of the program.
     pub(crate) mean: Vec<f64>,
     /// Rows of X.
-    pub(crate) recourse: Vec<Vec<(usize, f64)>>,
+    pub(crate) recourse: Rows,
     /// Multipliers by row of the program.
     pub(crate) prices: Vec<f64>,
     /// The minimised objective.
@@ -46,13 +49,12 @@ pub(crate) struct Solved {
 }
 
 /// The program's rows at θ.
+#[derive(Clone)]
 struct Records {
     /// R = −A on the weights, by columns.
     columns: Vec<f64>,
-    /// v of each loss, dense.
-    noise: Vec<f64>,
     /// κ of each loss.
-    rooms: Vec<f64>,
+    rooms: Rooms,
 }
 
 /// Weights and multipliers of the two hinges of each loss.
@@ -85,7 +87,7 @@ impl LocalRecourse {
         if !is_public(map, &form) {
             return Ok(None);
         }
-        let mut carried = Vec::new();
+        let mut carried: Vec<Vec<(usize, f64)>> = Vec::new();
         for &j in &form.weights {
             match rule.row(j) {
                 RowRule::Fixed(entries) => carried.push(entries.clone()),
@@ -98,7 +100,7 @@ impl LocalRecourse {
             return Ok(Some(LocalRecourse {
                 rooms: vec![Room::Norm(0.0); form.losses.len()],
                 form,
-                carried,
+                carried: carried.into(),
                 noises: k,
             }));
         }
@@ -118,7 +120,7 @@ impl LocalRecourse {
         Ok(Some(LocalRecourse {
             form,
             rooms,
-            carried,
+            carried: carried.into(),
             noises: k,
         }))
     }
@@ -135,9 +137,14 @@ impl LocalRecourse {
         noise: &LatticeLaw,
         settings: &Settings,
     ) -> Result<Solved> {
-        let mut records = self.records(program, noise)?;
-        let found = self.solve(program, &mut records, settings)?;
-        let answer = self.back(program, &records, &found, noise.law().variance());
+        let mut records = self.records(program, noise, settings)?;
+        let found = loop {
+            let found = self.solve(program, &mut records, settings)?;
+            if !self.sharpen(program, &mut records, &found, noise)? {
+                break found;
+            }
+        };
+        let answer = self.back(program, records, &found, noise.law().variance());
         if !answer.residuals.pass(settings.tolerance()) {
             return Err(Error::Inaccurate {
                 residuals: answer.residuals,
@@ -147,57 +154,59 @@ impl LocalRecourse {
         Ok(answer)
     }
 
-    fn records(&self, program: &Program, law: &LatticeLaw) -> Result<Records> {
-        let k = self.noises;
+    /// The rows, with the rooms of those that are near their kinks on a sample; of few rows all.
+    fn records(&self, program: &Program, law: &LatticeLaw, settings: &Settings) -> Result<Records> {
         let columns = self.form.columns(program);
-        let mut noise = vec![0.0; k * self.form.losses.len()];
-        for (column, carried) in (columns.chunks_exact(self.form.losses.len())).zip(&self.carried) {
-            for &(i, x) in carried {
-                for (v, r) in noise.chunks_exact_mut(k).zip(column) {
-                    v[i] -= r * x;
-                }
-            }
+        let rooms = Rooms::new(&self.rooms, &columns, &self.carried, self.noises, law)?;
+        let mut records = Records { columns, rooms };
+        if records.rooms.are_exact() {
+            return Ok(records);
         }
-        let v = |i: usize| &noise[i * k..(i + 1) * k];
-        // A quantile for each run of equal records: public datasets repeat one.
-        let is_new = |&i: &usize| i == 0 || self.rooms[i] != self.rooms[i - 1] || v(i) != v(i - 1);
-        let firsts: Vec<usize> = (0..self.rooms.len()).filter(is_new).collect();
-        let found = (firsts.par_iter())
-            .map(|&i| room(self.rooms[i], v(i), law))
-            .collect::<Result<Vec<f64>>>()?;
-        let ends = firsts.iter().skip(1).copied().chain([self.rooms.len()]);
-        let runs = firsts.iter().zip(ends).zip(found);
-        let rooms = runs
-            .flat_map(|((first, end), kappa)| std::iter::repeat_n(kappa, end - first))
-            .collect();
-        Ok(Records {
-            columns,
-            noise,
-            rooms,
-        })
+        let (problem, _, all) = self.problem(program, &mut records);
+        let rough = problem.rough(settings.cancel());
+        records.columns = all.unwrap_or(problem.columns);
+        let Some((w, rows)) = rough else {
+            return match settings.cancel().is_raised() {
+                true => Err(Error::Cancelled),
+                false => Err(Error::Numerical("the hinges have no answer".into())),
+            };
+        };
+        let margins = self.form.margins(&records.columns, &w);
+        let margin = |i: usize| program.b()[self.form.losses[i].row] + margins[i];
+        let Records { columns, rooms } = &mut records;
+        rooms.sharpen_nearest(rows, margin, columns, &self.carried, &self.rooms, law)?;
+        Ok(records)
     }
 
-    /// Equal records that follow one another are one hinge of their joint cost, of which each has its share; without room the
-    /// two hinges of a loss are one. A joint cost is off by one rounding more, which [`HingeProblem::rounding`] has room for.
-    fn solve(
+    /// Whether there are rows between their kinks whose room was a bound: they get their own.
+    fn sharpen(
         &self,
         program: &Program,
         records: &mut Records,
-        settings: &Settings,
-    ) -> Result<Found> {
+        found: &Found,
+        law: &LatticeLaw,
+    ) -> Result<bool> {
+        let margin = |i: usize| program.b()[self.form.losses[i].row] + found.margins[i];
+        let Records { columns, rooms } = records;
+        rooms.sharpen_within(margin, columns, &self.carried, &self.rooms, law)
+    }
+
+    /// The hinges, by runs of equal records, each run's place among them, and all columns where those of the problem are
+    /// fewer.
+    fn problem(
+        &self,
+        program: &Program,
+        records: &mut Records,
+    ) -> (HingeProblem, Vec<Range<usize>>, Option<Vec<f64>>) {
         let n = self.form.losses.len();
         let starts = self.starts(program, records);
-        let each = if records.rooms.iter().all(|kappa| *kappa == 0.0) {
-            1
-        } else {
-            2
-        };
         let ends = starts.iter().skip(1).copied().chain([n]);
-        let runs: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+        let runs: Vec<Range<usize>> = starts.iter().zip(ends).map(|(i, end)| *i..end).collect();
+        let each = records.hinges_of_each();
         let mut hinges = Vec::with_capacity(each * runs.len());
-        for (row, &(i, end)) in runs.iter().enumerate() {
-            let (loss, kappa) = (self.form.losses[i], records.rooms[i]);
-            let (b, count) = (program.b()[loss.row], (end - i) as f64);
+        for (row, run) in runs.iter().enumerate() {
+            let (loss, kappa) = (self.form.losses[run.start], records.rooms.of(run.start));
+            let (b, count) = (program.b()[loss.row], run.len() as f64);
             let cost = count * program.q()[loss.slack] / each as f64;
             for target in [kappa - b, -kappa - b].into_iter().take(each) {
                 hinges.push(Hinge { row, target, cost });
@@ -211,7 +220,20 @@ impl LocalRecourse {
                 (all.chunks_exact(n).flat_map(firsts).collect(), Some(all))
             }
         };
-        let problem = self.form.problem(program, columns, hinges);
+        (self.form.problem(program, columns, hinges), runs, all)
+    }
+
+    /// Equal records that follow one another are one hinge of their joint cost, of which each has its share; without room the
+    /// two hinges of a loss are one. A joint cost is off by one rounding more, which [`HingeProblem::rounding`] has room for.
+    fn solve(
+        &self,
+        program: &Program,
+        records: &mut Records,
+        settings: &Settings,
+    ) -> Result<Found> {
+        let n = self.form.losses.len();
+        let each = records.hinges_of_each();
+        let (problem, runs, all) = self.problem(program, records);
         let found = problem.solve(CLOSE, settings.cancel());
         if settings.cancel().is_raised() {
             return Err(Error::Cancelled);
@@ -219,16 +241,20 @@ impl LocalRecourse {
         let Some(found) = found else {
             return Err(Error::Numerical("the hinges have no answer".into()));
         };
-        let square = found.factor * (found.gap + problem.rounding(&found));
+        // A bound in the place of κ lifts the dual by at most that much of the difference of the two multipliers.
+        let lifted: f64 = (runs.iter().zip(found.alpha.chunks_exact(each)))
+            .filter(|(run, _)| !records.rooms.is_exact(run.start))
+            .map(|(run, pair)| records.rooms.of(run.start) * (pair[0] - pair[each - 1]).abs())
+            .sum();
+        let square = found.factor * (found.gap + lifted + problem.rounding(&found));
         let (mut alpha, mut margins) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let of_runs = problem.margins(&found.w);
-        for ((&(i, end), pair), margin) in
-            (runs.iter().zip(found.alpha.chunks_exact(each))).zip(of_runs)
+        for ((run, pair), margin) in (runs.iter().zip(found.alpha.chunks_exact(each))).zip(of_runs)
         {
-            let share = 1.0 / ((end - i) as f64 * (3 - each) as f64);
+            let share = 1.0 / (run.len() as f64 * (3 - each) as f64);
             let pair = (share * pair[0], share * pair[each - 1]);
-            alpha.extend(std::iter::repeat_n(pair, end - i));
-            margins.extend(std::iter::repeat_n(margin, end - i));
+            alpha.extend(std::iter::repeat_n(pair, run.len()));
+            margins.extend(std::iter::repeat_n(margin, run.len()));
         }
         records.columns = all.unwrap_or(problem.columns);
         Ok(Found {
@@ -251,7 +277,7 @@ impl LocalRecourse {
         let own = |i: usize| {
             let loss = self.form.losses[i];
             let (b, cost) = (program.b()[loss.row], program.q()[loss.slack]);
-            (b, cost, records.rooms[i])
+            (b, cost, records.rooms.of(i))
         };
         (0..n)
             .filter(|&i| i == 0 || is_start[i] || own(i) != own(i - 1))
@@ -259,24 +285,25 @@ impl LocalRecourse {
     }
 
     /// The point and its multipliers in the cone program, with its residuals there.
-    fn back(&self, program: &Program, records: &Records, found: &Found, variance: f64) -> Solved {
+    fn back(&self, program: &Program, records: Records, found: &Found, variance: f64) -> Solved {
         let (d, k) = (self.form.weights.len(), self.noises);
+        let n = self.form.losses.len();
         let mut mean = vec![0.0; program.columns()];
-        let mut recourse = vec![Vec::new(); program.columns()];
         for (p, &j) in self.form.weights.iter().enumerate() {
             mean[j] = found.w[p];
-            recourse[j] = self.carried[p].clone();
         }
         let mut prices = vec![0.0; program.rows()];
         let mut check = ConeCheck::new(program);
-        let mut coefficients = vec![1.0f64; self.form.losses.len()];
-        for column in records.columns.chunks_exact(coefficients.len()) {
+        let mut coefficients = vec![1.0f64; n];
+        for column in records.columns.chunks_exact(n) {
             (coefficients.iter_mut().zip(column)).for_each(|(m, r)| *m = m.max(r.abs()));
         }
+        let mut shares = Vec::with_capacity(n);
+        let mut v = vec![0.0; k];
         for (i, loss) in self.form.losses.iter().enumerate() {
-            let v = &records.noise[i * k..(i + 1) * k];
+            carried_noise(&records.columns, &self.carried, i, &mut v);
             let (kappa, b, cost) = (
-                records.rooms[i],
+                records.rooms.of(i),
                 program.b()[loss.row],
                 program.q()[loss.slack],
             );
@@ -287,9 +314,7 @@ impl LocalRecourse {
                 false => 0.0,
             };
             mean[loss.slack] = slack;
-            recourse[loss.slack] = (v.iter().enumerate())
-                .map(|(noise, v)| (noise, share * v))
-                .collect();
+            shares.push(share);
             let (first, second) = found.alpha[i];
             prices[loss.row] = first + second;
             prices[loss.sign] = cost - first - second;
@@ -303,9 +328,17 @@ impl LocalRecourse {
                 first,
                 second,
             });
-            check.sizes(coefficients[i], v, b, kappa, share);
+            check.sizes(coefficients[i], &v, b, kappa, share);
         }
         let residuals = check.finish(program, &mean, &prices, &self.form.weights);
+        let recourse = Rows::OfLosses(OfLosses {
+            weights: self.form.weights.clone(),
+            slacks: self.slacks().collect(),
+            columns: records.columns.into(),
+            carried: self.carried.clone(),
+            shares: shares.into(),
+            noises: k,
+        });
         let constant = noise_cost(program, &recourse, variance);
         Solved {
             objective: program.objective(&mean) + constant,
@@ -321,11 +354,12 @@ impl LocalRecourse {
 }
 
 /// ½σ²Σ X'PX: what the noise of the weights costs on average.
-pub(super) fn noise_cost(program: &Program, recourse: &[Vec<(usize, f64)>], variance: f64) -> f64 {
+pub(super) fn noise_cost(program: &Program, recourse: &Rows, variance: f64) -> f64 {
     let mut cost = 0.0;
     for (i, j, p) in program.p().entries() {
-        let inner: f64 = (recourse[i].iter())
-            .flat_map(|a| recourse[j].iter().map(move |b| (a, b)))
+        let (one, other) = (recourse.row(i), recourse.row(j));
+        let inner: f64 = (one.iter())
+            .flat_map(|a| other.iter().map(move |b| (a, b)))
             .filter(|(a, b)| a.0 == b.0)
             .map(|(a, b)| a.1 * b.1)
             .sum();
@@ -334,15 +368,11 @@ pub(super) fn noise_cost(program: &Program, recourse: &[Vec<(usize, f64)>], vari
     cost
 }
 
-/// κ of a loss with noise v.
-fn room(room: Room, v: &[f64], law: &LatticeLaw) -> Result<f64> {
-    Ok(match room {
-        Room::Norm(multiplier) => multiplier * norm(v),
-        Room::Quantile(eta) => {
-            let lattice = law.displacement() * v.iter().map(|x| x.abs()).sum::<f64>();
-            noise::weighted_upper_quantile(law.law(), v, eta)? + lattice
-        }
-    })
+impl Records {
+    /// Without room the two hinges of a loss are one.
+    fn hinges_of_each(&self) -> usize {
+        if self.rooms.are_zero() { 1 } else { 2 }
+    }
 }
 
 /// Whether what makes the form is public: the slacks' coefficients and costs, and the right-hand sides of their signs.
@@ -356,7 +386,17 @@ fn is_public(map: &dyn DataMap, form: &HingeForm) -> bool {
     let Some(affine) = map.affine() else {
         return false;
     };
-    let mut places = affine.parameters().places().map(|(_, at)| at);
+    // Records that are alike enter the same columns.
+    let parameters = affine.parameters();
+    let (first, all) = match parameters.records() {
+        Some(_) => (Some(parameters.kinds()), None),
+        None => (None, Some(parameters.places())),
+    };
+    let first = first
+        .into_iter()
+        .flatten()
+        .flat_map(|p| p.locations().iter().copied());
+    let mut places = first.chain(all.into_iter().flatten().map(|(_, at)| at));
     places.all(|location| match location.place {
         Place::A(_, j) => !is_slack[j],
         Place::B(i) => !is_sign[i],
@@ -535,16 +575,17 @@ mod tests {
         let k = local.noises;
         let mut x = answer.mean.clone();
         for loss in &local.form.losses {
-            x.extend(answer.recourse[loss.slack].iter().map(|e| e.1));
+            x.extend(answer.recourse.row(loss.slack).iter().map(|e| e.1));
         }
         let mut z = Vec::new();
         // All losses' cones first, then all signs'.
         for sign in [false, true] {
             for (i, loss) in local.form.losses.iter().enumerate() {
                 z.push(answer.prices[if sign { loss.sign } else { loss.row }]);
-                let v = &records.noise[i * k..(i + 1) * k];
+                let mut v = vec![0.0; k];
+                carried_noise(&records.columns, &local.carried, i, &mut v);
                 let (first, second) = found.alpha[i];
-                let length = norm(v);
+                let length = norm(&v);
                 // The two tails cancel on S.
                 let along = if sign { first - second } else { second - first };
                 z.extend(v.iter().map(|v| along * v / length));
@@ -565,8 +606,8 @@ mod tests {
             let local = local(&plan, &map);
             let program = map.at(&theta(15, seed)).unwrap();
             let noise = plan.released().noise();
-            let mut records = local.records(&program, noise).unwrap();
             let settings = Settings::default();
+            let mut records = local.records(&program, noise, &settings).unwrap();
             let mut found = local.solve(&program, &mut records, &settings).unwrap();
             let lifted = plan.released().lifted(&program, 0).unwrap();
             for spoilt in [false, true] {
@@ -577,7 +618,8 @@ mod tests {
                     moved.for_each(|(m, r)| *m += 1e-3 * r);
                     found.alpha[4].0 *= 0.9;
                 }
-                let answer = local.back(&program, &records, &found, plan.law().variance());
+                let variance = plan.law().variance();
+                let answer = local.back(&program, records.clone(), &found, variance);
                 let (x, z) = assembled(&local, &answer, &records, &found);
                 let whole = Residuals::of(lifted.program(), &x, &z);
                 let found = answer.residuals;
@@ -619,12 +661,13 @@ mod tests {
         let records = [a, a, b, b, b, a, [0.0; 3]];
         let program = map.at(&records.concat()).unwrap();
         let step = plan.released().step();
-        let found = local.records(&program, plan.released().noise()).unwrap();
-        assert_eq!(found.rooms.len(), 7);
-        for (kappa, record) in found.rooms.iter().zip(&records) {
+        let (noise, settings) = (plan.released().noise(), Settings::default());
+        let found = local.records(&program, noise, &settings).unwrap();
+        for (i, record) in records.iter().enumerate() {
+            let kappa = found.rooms.of(i);
             let lattice = 1.5 * step * record.iter().map(|x| x.abs()).sum::<f64>();
-            let exact = noise::weighted_upper_quantile(plan.law(), record, 0.05).unwrap();
-            assert_eq!(*kappa, exact + lattice, "{record:?}");
+            let exact = crate::noise::weighted_upper_quantile(plan.law(), record, 0.05).unwrap();
+            assert_eq!(kappa, exact + lattice, "{record:?}");
         }
     }
 
@@ -646,12 +689,11 @@ mod tests {
             let local = local(&plan, &map);
             let solved = |records: [[f64; 3]; 7], runs: usize| {
                 let program = map.at(&records.concat()).unwrap();
-                let mut found = local.records(&program, plan.released().noise()).unwrap();
+                let (noise, settings) = (plan.released().noise(), Settings::default());
+                let mut found = local.records(&program, noise, &settings).unwrap();
                 assert_eq!(local.starts(&program, &found).len(), runs);
-                let solved = local
-                    .solve(&program, &mut found, &Settings::default())
-                    .unwrap();
-                let answer = local.back(&program, &found, &solved, plan.law().variance());
+                let solved = local.solve(&program, &mut found, &settings).unwrap();
+                let answer = local.back(&program, found, &solved, plan.law().variance());
                 assert!(answer.residuals.pass(1e-9), "{}", answer.residuals);
                 solved
             };
@@ -664,6 +706,73 @@ mod tests {
         }
     }
 
+    /// Of many records most have a bound in the place of their room: the answer is the one that exact rooms give.
+    #[test]
+    fn rooms_that_are_bounds_change_no_answer() {
+        let n = 6_000;
+        let map = classifier(n);
+        let ask = Ask::new(Query::Variables(vec!["w".into()]))
+            .adjacency(Adjacency::OneRecord { len: 3 })
+            .privacy(Privacy::laplace(0.05))
+            .sensitivity(Request::regularised_erm())
+            .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE));
+        let plan = Plan::new(&map, ask).unwrap();
+        let local = local(&plan, &map);
+        let program = map.at(&theta(n, 9)).unwrap();
+        let (noise, settings) = (plan.released().noise(), Settings::default());
+        let mut records = local.records(&program, noise, &settings).unwrap();
+        assert!(!records.rooms.are_exact());
+        let found = loop {
+            let found = local.solve(&program, &mut records, &settings).unwrap();
+            if !local
+                .sharpen(&program, &mut records, &found, noise)
+                .unwrap()
+            {
+                break found;
+            }
+        };
+        let all = records.clone().with_exact_rooms(&local, noise);
+        let bounds = (0..n).filter(|&i| !records.rooms.is_exact(i)).count();
+        let within = (0..n).filter(|&i| (found.margins[i] - 1.0).abs() <= all.rooms.of(i));
+        let within = within.count();
+        println!("of {n} rows {bounds} have a bound, {within} are between their kinks");
+        assert!(bounds > n / 4 && within > 50, "the test has no teeth");
+        assert!((0..n).all(|i| all.rooms.of(i) <= records.rooms.of(i)));
+        let exact = local.solve(&program, &mut all.clone(), &settings).unwrap();
+        let away: f64 = (found.w.iter().zip(&exact.w))
+            .map(|(a, b)| 0.2 * (a - b).powi(2))
+            .sum();
+        assert!(
+            away.sqrt() <= found.square.sqrt() + exact.square.sqrt(),
+            "{away:e}"
+        );
+        assert!(
+            found.square < 4.0 * exact.square.max(1e-15),
+            "{:e}",
+            found.square
+        );
+        // Slacks and recourse are what they are with exact rooms at the same weights.
+        let variance = plan.law().variance();
+        let (one, other) = (
+            local.back(&program, records, &found, variance),
+            local.back(&program, all, &found, variance),
+        );
+        assert_eq!(one.mean, other.mean);
+        for loss in &local.form.losses {
+            assert_eq!(one.recourse.row(loss.slack), other.recourse.row(loss.slack));
+        }
+        assert!(one.residuals.pass(1e-9), "{}", one.residuals);
+    }
+
+    impl Records {
+        fn with_exact_rooms(mut self, local: &LocalRecourse, law: &LatticeLaw) -> Self {
+            self.rooms = self
+                .rooms
+                .exactly(&local.rooms, &self.columns, &local.carried, law);
+            self
+        }
+    }
+
     /// Backends that solve something else: a hinge shifted by a thousandth, a doubled slope, a halved room.
     #[test]
     fn a_wrong_backend_is_noticed() {
@@ -673,8 +782,8 @@ mod tests {
         let local = local(&plan, &map);
         let program = map.at(&theta(15, 7)).unwrap();
         let noise = plan.released().noise();
-        let records = local.records(&program, noise).unwrap();
         let settings = Settings::default();
+        let records = local.records(&program, noise, &settings).unwrap();
         let verdict = |wrong: &mut Records, factor: f64| {
             let mut q = program.q().to_vec();
             for loss in &local.form.losses {
@@ -685,13 +794,13 @@ mod tests {
             let cones = cones.collect();
             let costly = Program::assembled(p.clone(), q, a.clone(), b.to_vec(), 0.0, cones);
             let found = local.solve(&costly, wrong, &settings).unwrap();
-            let answer = local.back(&program, &records, &found, plan.law().variance());
+            let variance = plan.law().variance();
+            let answer = local.back(&program, records.clone(), &found, variance);
             answer.residuals.pass(settings.tolerance())
         };
         let shifted = |factor: f64| Records {
             columns: records.columns.clone(),
-            noise: records.noise.clone(),
-            rooms: records.rooms.iter().map(|kappa| factor * kappa).collect(),
+            rooms: records.rooms.scaled(factor),
         };
         assert!(verdict(&mut shifted(1.0), 1.0));
         assert!(!verdict(&mut shifted(1.001), 1.0), "a shifted hinge");

@@ -3,10 +3,15 @@
 
 mod endpoints;
 mod local;
+mod miniature;
+mod rooms;
+mod rows;
 mod smooth;
 
 pub(crate) use endpoints::Endpoints;
 pub(crate) use local::Solved;
+pub(crate) use miniature::Miniature;
+pub(crate) use rows::Rows;
 
 use crate::chance::Design;
 use crate::error::Result;

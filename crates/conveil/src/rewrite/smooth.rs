@@ -3,6 +3,7 @@
 //! the gradient (M7).
 
 use super::local::{Solved, noise_cost};
+use super::rows::Rows;
 use crate::chance::Design;
 use crate::error::{Error, Result};
 use crate::noise::LatticeLaw;
@@ -76,6 +77,7 @@ impl SmoothLosses {
         for (&j, carried) in self.form.weights.iter().zip(&self.carried) {
             recourse[j] = carried.clone();
         }
+        let recourse = Rows::Listed(recourse);
         let constant = noise_cost(program, &recourse, noise.law().variance());
         Ok(Solved {
             objective: solution.objective + constant,

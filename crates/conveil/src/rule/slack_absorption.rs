@@ -4,7 +4,9 @@
 //! Roles are declared, and structure cannot tell an epigraph from a purchase: what is found here is a warning, never a
 //! refusal. Every column and every row is looked at a bounded number of times, so the work grows with the non-zeros.
 
-use crate::program::{Against, Cone, DataMap, Holds, PrivateCoefficients, Program, Rows, Stage};
+use crate::program::{
+    Against, Cone, ConstraintBlock, DataMap, Holds, PrivateCoefficients, Program, Rows, Stage,
+};
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -16,9 +18,13 @@ const SMALL_MATRIX: usize = 32;
 
 /// What a careful reader should look at among the declared decisions in these rows, which carry noise.
 pub(crate) fn slack_absorption(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) -> Vec<String> {
-    let structure = Structure::new(map, rows);
     let (mut epigraphs, mut slacks) = (BTreeSet::new(), BTreeSet::new());
-    for j in rows.iter().flatten().map(|t| t.0).collect::<BTreeSet<_>>() {
+    let queried: BTreeSet<usize> = rows.iter().flatten().map(|t| t.0).collect();
+    if are_held_by_data(map, rows, &queried) {
+        return Vec::new();
+    }
+    let structure = Structure::new(map, rows);
+    for j in queried {
         if structure.stage[j] != Stage::Decision {
             continue;
         }
@@ -45,6 +51,52 @@ pub(crate) fn slack_absorption(map: &dyn DataMap, rows: &[Vec<(usize, f64)>]) ->
         ));
     }
     warnings
+}
+
+/// Whether each of these columns has curvature, so that it is no slack, and meets a row with a private coefficient of its own
+/// beside a variable that may move, which stops it on its way as [`Structure::is_pulled_on_its_way`] follows it: what the weights of
+/// a classifier do. Told without looking at the rows of a million records.
+fn are_held_by_data(
+    map: &dyn DataMap,
+    rows: &[Vec<(usize, f64)>],
+    queried: &BTreeSet<usize>,
+) -> bool {
+    let program = map.template();
+    let blocks = program.constraints();
+    let is_a_norm = |cone: &Cone| matches!(cone, Cone::SecondOrder(_));
+    if blocks.iter().any(|block| is_a_norm(block.cone())) {
+        return false;
+    }
+    let is_curved = |j: &usize| map.private_parts().p || program.p().get(*j, *j) != 0.0;
+    if !queried.iter().all(is_curved) {
+        return false;
+    }
+    let private = map.private_coefficients();
+    let is_carried = |k: usize| rows.iter().any(|row| matches!(row[..], [(j, _)] if j == k));
+    let may_move =
+        |k: usize| !is_carried(k) && program.variable_block(k).stage() != Stage::HereAndNow;
+    // Columns of one row ask the same of it.
+    let mut known: Option<(usize, bool)> = None;
+    let mut is_shared = |i: usize| match known {
+        Some((row, shared)) if row == i => shared,
+        _ => {
+            let stands = |k: &usize| program.a().get(i, *k) != 0.0;
+            let behind = queried.last().map_or(0, |last| last + 1);
+            let shared = (behind..program.columns()).filter(stands).any(may_move);
+            known = Some((i, shared));
+            shared
+        }
+    };
+    queried.iter().all(|&j| {
+        let mut entries = program.a().column(j).map(|e| e.0);
+        let Some(i) = entries.find(|&i| private.contains(i, j)) else {
+            return false;
+        };
+        let mut holding = blocks.iter().filter(|block| block.range().contains(&i));
+        let holds_with_noise =
+            |block: &ConstraintBlock| block.holds() == Holds::WithNoise && block.cone().is_linear();
+        holding.all(holds_with_noise) && is_shared(i)
+    })
 }
 
 /// A run of rows that hold together: one linear row, or a whole block of another cone.

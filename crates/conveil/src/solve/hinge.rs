@@ -9,6 +9,7 @@ use super::Cancel;
 use super::dense::{self, Factor, PART, dot, times};
 use super::interior::Point;
 use super::lanes;
+use super::screening;
 use super::sum::compensated;
 
 /// The problem. Hinges that share a row of R stand one after the other.
@@ -24,6 +25,8 @@ pub(crate) struct HingeProblem {
     pub(crate) columns: Vec<f64>,
     /// The hinges.
     pub(crate) hinges: Vec<Hinge>,
+    /// What the objective has beside: of hinges that are taken for lines.
+    pub(crate) constant: f64,
 }
 
 /// One hinge c[t − r'w]₊.
@@ -64,7 +67,7 @@ const PATIENCE: u32 = 30;
 
 impl HingeProblem {
     /// Rows of R.
-    fn records(&self) -> usize {
+    pub(super) fn records(&self) -> usize {
         self.columns.len() / self.weights
     }
 
@@ -96,7 +99,7 @@ impl HingeProblem {
             let parts = self.hinges[lane].chunks(PART);
             compensated(parts.map(|part| part.iter().map(loss).sum::<f64>()))
         });
-        0.5 * dot(&pw, w) + dot(&self.q, w) + compensated(of_lanes.into_iter())
+        0.5 * dot(&pw, w) + dot(&self.q, w) + compensated(of_lanes.into_iter()) + self.constant
     }
 
     /// What rounding can hide in a gap. Every term of a sum over hinges is off by at most 2d + 2 roundings of its size,
@@ -143,15 +146,7 @@ impl HingeProblem {
         let mut g = self.pulled(alpha);
         g.iter_mut().zip(&self.q).for_each(|(g, q)| *g -= q);
         let w = factor.solve(&g);
-        let of_lanes = lanes::of_each(alpha.len(), |lane| {
-            let parts = (self.hinges[lane.clone()].chunks(PART)).zip(alpha[lane].chunks(PART));
-            compensated(parts.map(|(hinges, alpha)| {
-                let each = hinges.iter().zip(alpha);
-                each.map(|(h, a)| h.target * a).sum::<f64>()
-            }))
-        });
-        let linear = compensated(of_lanes.into_iter());
-        let value = linear - 0.5 * dot(&w, &g);
+        let value = self.weighted_targets(alpha) + self.constant - 0.5 * dot(&w, &g);
         (w, value)
     }
 
@@ -162,8 +157,45 @@ impl HingeProblem {
         system
     }
 
+    /// What is proven of these weights and multipliers, or of the weights that belong to the multipliers.
+    pub(super) fn judged(&self, p: &Factor, w: &[f64], alpha: &[f64]) -> Judged {
+        let (of_alpha, dual) = self.dual(p, alpha);
+        // A weak regulariser magnifies what rounding does to α; the iterate's own w does not suffer from it.
+        let (first, second) = (self.objective(&of_alpha), self.objective(w));
+        let (w, primal, factor) = match 2.0 * (second - dual) < first - dual {
+            true => (w.to_vec(), second, 2.0),
+            false => (of_alpha, first, 1.0),
+        };
+        Judged {
+            w,
+            factor,
+            // Numbers that are none prove nothing.
+            gap: match (primal - dual).is_nan() {
+                true => f64::INFINITY,
+                false => (primal - dual).max(0.0),
+            },
+            size: primal.abs().max(dual.abs()),
+        }
+    }
+
     /// Solves to a gap of at most `tolerance` times the objective's size, or as well as it can.
     pub(crate) fn solve(&self, tolerance: f64, cancel: &Cancel) -> Option<HingeSolution> {
+        if self.records() < screening::MANY {
+            return self.solve_whole(tolerance, cancel);
+        }
+        match screening::solve(self, tolerance, cancel) {
+            Some(found) if found.gap <= tolerance * self.objective(&found.w).abs() => Some(found),
+            Some(found) => {
+                let whole = self.solve_whole(tolerance, cancel);
+                let is_closer = |w: &HingeSolution| w.factor * w.gap < found.factor * found.gap;
+                Some(whole.filter(is_closer).unwrap_or(found))
+            }
+            None => self.solve_whole(tolerance, cancel),
+        }
+    }
+
+    /// The same on all hinges at once.
+    pub(super) fn solve_whole(&self, tolerance: f64, cancel: &Cancel) -> Option<HingeSolution> {
         let p = Factor::of(&self.p, self.weights)?;
         let mut point = Point::start(self)?;
         let mut best: Option<HingeSolution> = None;
@@ -172,29 +204,17 @@ impl HingeProblem {
             if cancel.is_raised() {
                 return None;
             }
-            let (of_alpha, dual) = self.dual(&p, &point.alpha);
-            // A weak regulariser magnifies what rounding does to α; the iterate's own w does not suffer from it.
-            let (first, second) = (self.objective(&of_alpha), self.objective(&point.w));
-            let (w, primal, factor) = match 2.0 * (second - dual) < first - dual {
-                true => (point.w.clone(), second, 2.0),
-                false => (of_alpha, first, 1.0),
-            };
-            let gap = (primal - dual).max(0.0);
-            if !gap.is_finite() {
+            let judged = self.judged(&p, &point.w, &point.alpha);
+            if !judged.gap.is_finite() {
                 break;
             }
+            let is_close = judged.gap <= tolerance * judged.size;
             since += 1;
-            if (best.as_ref()).is_none_or(|b| factor * gap < b.factor * b.gap) {
+            if (best.as_ref()).is_none_or(|b| judged.factor * judged.gap < b.factor * b.gap) {
                 since = 0;
-                best = Some(HingeSolution {
-                    w,
-                    alpha: point.alpha.clone(),
-                    gap,
-                    factor,
-                    steps: step,
-                });
+                best = Some(judged.of(point.alpha.clone(), step));
             }
-            if gap <= tolerance * primal.abs().max(dual.abs()) || since > PATIENCE {
+            if is_close || since > PATIENCE {
                 break;
             }
             if point.advance(self).is_none() {
@@ -202,6 +222,28 @@ impl HingeProblem {
             }
         }
         best
+    }
+}
+
+/// Weights, and how close they are to the optimum.
+pub(super) struct Judged {
+    w: Vec<f64>,
+    gap: f64,
+    factor: f64,
+    /// Of the objective.
+    size: f64,
+}
+
+impl Judged {
+    /// With the multipliers that prove it, after so many steps.
+    pub(super) fn of(self, alpha: Vec<f64>, steps: u32) -> HingeSolution {
+        HingeSolution {
+            w: self.w,
+            alpha,
+            gap: self.gap,
+            factor: self.factor,
+            steps,
+        }
     }
 }
 
@@ -242,6 +284,7 @@ mod tests {
     #[test]
     fn a_solve_is_the_same_however_many_threads_share_it() {
         let n = 3 * lanes::LANE + 17;
+        assert!(n > screening::MANY);
         let mut sampler = Sampler::new(22, 0);
         let problem = HingeProblem {
             weights: 2,
@@ -255,13 +298,20 @@ mod tests {
                     cost: 1.0 / n as f64,
                 })
                 .collect(),
+            constant: 0.0,
         };
         let [one, more] = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let pool = pool.build().unwrap();
-            pool.install(|| problem.solve(CLOSE, &Cancel::default()).unwrap())
+            let cancel = Cancel::default();
+            pool.install(|| {
+                let screened = problem.solve(CLOSE, &cancel).unwrap();
+                (screened, problem.solve_whole(CLOSE, &cancel).unwrap())
+            })
         });
-        assert_eq!((one.w, one.gap, one.steps), (more.w, more.gap, more.steps));
+        for (one, more) in [(one.0, more.0), (one.1, more.1)] {
+            assert_eq!((one.w, one.gap, one.steps), (more.w, more.gap, more.steps));
+        }
     }
 
     /// However many records: what is proven of a solve does not grow with them, and it is true in twice the digits.
@@ -290,6 +340,7 @@ mod tests {
                 q: vec![0.0; 3],
                 columns,
                 hinges: (0..2 * n).map(hinge).collect(),
+                constant: 0.0,
             };
             let found = problem.solve(CLOSE, &Cancel::default()).unwrap();
             let rounding = problem.rounding(&found);

@@ -98,6 +98,11 @@ impl HingeForm {
         dense::rows_of(program.a(), &rows, &self.weights, -1.0)
     }
 
+    /// Rw for R of these columns.
+    pub(crate) fn margins(&self, columns: &[f64], w: &[f64]) -> Vec<f64> {
+        dense::products(columns, self.losses.len(), w)
+    }
+
     /// The problem with these hinges.
     pub(crate) fn problem(
         &self,
@@ -119,6 +124,7 @@ impl HingeForm {
             q: self.weights.iter().map(|&j| program.q()[j]).collect(),
             columns,
             hinges,
+            constant: 0.0,
         }
     }
 }

@@ -12,6 +12,7 @@ mod lanes;
 mod logistic;
 mod losses;
 mod newton;
+mod screening;
 mod sharpen;
 mod small;
 mod sum;
@@ -23,7 +24,7 @@ pub use crate::error::{Infeasibility, Residuals};
 pub use batch::{Batch, Cancel};
 pub(crate) use check::{Measured, Sizes};
 pub(crate) use framed::size_of_limits;
-pub(crate) use hinge::{CLOSE, Hinge};
+pub(crate) use hinge::{CLOSE, Hinge, HingeProblem};
 pub(crate) use logistic::LogisticForm;
 pub(crate) use losses::HingeForm;
 

@@ -321,7 +321,7 @@ impl Moving {
         let mut moves = vec![vec![0.0; k]; program.rows()];
         for (i, j, a) in program.a().entries() {
             start[i] -= a * decided.mean[j];
-            for &(noise, v) in decided.recourse.row(j) {
+            for &(noise, v) in decided.recourse.row(j).iter() {
                 moves[i][noise] += a * v;
             }
         }
