@@ -88,7 +88,7 @@ def test_a_child_forked_during_a_call_does_not_wait_for_it():
 
 def test_forked_children_draw_noise_of_their_own():
     bench = scalar.bench()
-    # The generator has been used before the fork: a copy of its state would repeat itself.
+    # Noise was drawn before the fork: what the parent had left of it, or a copy of a generator's state, would repeat itself.
     answers = [drawn(bench)]
     answers += [in_child("fork", drawn, bench) for _ in range(4)]
     answers.append(drawn(bench))
