@@ -423,7 +423,10 @@ fn rows_that_differ_by_rounding_alone_fix_nothing_and_by_more_they_do() {
     };
     for share in [1.0, 1e-3, 1e-7] {
         let why = noise_on_the_first(&chain(share), 5).unwrap();
-        assert!(why.contains("fixed by `row[0]`, `row[1]`:"), "{share}: {why}");
+        assert!(
+            why.contains("fixed by `row[0]`, `row[1]`:"),
+            "{share}: {why}"
+        );
     }
     assert_eq!(noise_on_the_first(&chain(1e-13), 5), None);
 }
