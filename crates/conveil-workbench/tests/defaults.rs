@@ -367,3 +367,42 @@ fn a_spec_whose_rule_is_interrupted_does_not_open() {
     // A stated strategy needs no solve.
     assert!(Workbench::from_files_watched(text("plan", stated), &[], &cancel).is_ok());
 }
+
+const NETWORK: &str = r#"
+version = 1
+[problem]
+model = "opf"
+network = "24_ieee_rts"
+[private]
+adjacency = { kind = "one-entry", alpha = 10.0 }
+[query]
+release = "cost"
+[privacy]
+mechanism = "laplace"
+epsilon = 1.0
+sensitivity = { by = "declared", per_alpha = "largest-cost" }
+[feasibility]
+eta = 0.01
+"#;
+
+#[test]
+fn a_check_of_a_network_solves_nothing_that_takes_many_times_what_reading_it_does() {
+    let outlook = |network: &str| {
+        let spec = NETWORK.replace("24_ieee_rts", network);
+        let bench = Workbench::from_files(text("n.toml", &spec), &[]).unwrap();
+        let check = bench.check(&Silent).unwrap();
+        check.outlook.unwrap().to_string()
+    };
+    for small in ["5_pjm", "24_ieee_rts", "73_ieee_rts"] {
+        let found = outlook(small);
+        assert!(
+            found.starts_with("on the public nominal values"),
+            "{small}: {found}"
+        );
+    }
+    let dear = outlook("118_ieee");
+    assert!(
+        dear.contains("more than is done unasked; `compare --at` tries them"),
+        "{dear}"
+    );
+}

@@ -56,13 +56,17 @@ class Harness:
         folder = self.out / f"{family.name}-{size}-{EDITION}"
         if not (folder / "complete").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            command = [sys.executable, str(HERE / "make.py"), family.name, str(size), str(folder)]
-            if family.unit == "buses":
-                command.append(str(self.case(size)))
-            run = measure.once(command, 10 * LIMITS[1], self.out)
-            if run.failure:
-                raise SystemExit(f"{family.name} {size}: {run.failure}")
+            self.make(family.name, size, folder, self.case(size) if family.unit == "buses" else None)
         return folder
+
+    def make(self, name, size, folder, case=None):
+        """Writes a problem, as a child: this process stays small."""
+        command = [sys.executable, str(HERE / "make.py"), name, str(size), str(folder)]
+        if case is not None:
+            command.append(str(case))
+        run = measure.once(command, 10 * LIMITS[1], self.out)
+        if run.failure:
+            raise SystemExit(f"{name} {size}: {run.failure}")
 
     def run(self, family, size, task, contender, command):
         """A row. A contender that is over the limit is not asked for larger sizes."""

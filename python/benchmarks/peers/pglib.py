@@ -2,7 +2,6 @@
 
 import re
 
-import make
 import measure
 from table import lines, number, ratio
 
@@ -21,8 +20,7 @@ def measured(harness):
         folder = harness.out / f"pglib-{name}-{harness.edition}"
         if not (folder / "complete").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            make.grid(0, folder, case)
-            (folder / "complete").write_text("", encoding="utf-8")
+            harness.make("grid", 0, folder, case)
         reading = measure.best([str(reader), str(folder / "case.m")], harness.limit, harness.out)
         checking = measure.best([str(harness.conveil), "check", "--quiet", str(folder / "spec.toml")], harness.limit, harness.out)
         buses = re.search(r": (\d+) buses", reading.output)

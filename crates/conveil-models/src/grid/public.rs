@@ -19,9 +19,9 @@ use crate::spec::private::label_of;
 use crate::spec::{Sensitivity, Spec};
 use crate::words::row_name;
 
-/// Numbers that the solves of a `check` may go through: a network of some hundred buses, of which a case is read within
-/// milliseconds, is compared by a few solves.
-const SOLVES_WORTH: f64 = 3_000.0;
+/// Numbers that the solves of a `check` may go through: a network of some eighty buses, of which a case is read within a
+/// millisecond, is compared by a few solves.
+const SOLVES_WORTH: f64 = 2_400.0;
 
 /// The power flow of a spec.
 #[derive(Debug)]

@@ -84,7 +84,9 @@ impl<'m> Plan<'m> {
 
     /// The same over a model that the plan shares with its caller: it can outlive the call that made it.
     pub fn shared(map: Arc<dyn DataMap + 'm>, ask: Ask, batch: &Batch<'_>) -> Result<Self> {
-        Self::build(map, ask, false, batch)
+        let cancel = ask.settings.cancel().clone();
+        let built = Self::build(map, ask, false, batch);
+        built.map_err(|error| cancel.or(error))
     }
 
     /// The same plan, with this flag to stop its solves: a plan that is kept serves one call after another, and several at

@@ -372,7 +372,8 @@ impl<'m> ReleasedMap<'m> {
         if self.is_the_data {
             return Ok(self.the_data(program, self.map.clipped(theta)?));
         }
-        let best = self.best_split(program)?;
+        let best = self.best_split(program);
+        let best = best.map_err(|error| self.settings.cancel().or(error))?;
         match &self.deviating {
             None => Ok(best),
             Some(map) if map.deviation.is_in_the_answer() => {

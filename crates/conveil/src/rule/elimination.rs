@@ -15,6 +15,13 @@ const ZERO: f64 = 1e-10;
 /// A pivot is at least this share of the largest entry of its row.
 const THRESHOLD: f64 = 0.1;
 
+/// At first this is enough of an entry that is alone in its column, as units are beside susceptances: it changes no other
+/// row, but may let a query row grow.
+const ALONE: f64 = 1e-6;
+
+/// With such pivots a verdict is clear where what is left is above this share of what met in the row.
+const CLEAR: f64 = 1e-5;
+
 /// A right-hand side, or an entry before the core is eliminated, counts as zero below this share of what met in it.
 const ROUNDING: f64 = 1e-9;
 
@@ -41,6 +48,17 @@ pub(super) enum Reduced {
     Consistent,
     /// It is a combination of these rows that bind, but its right-hand side is not.
     Contradiction(Vec<usize>),
+    /// Rounding could decide: sound pivots alone tell.
+    Unclear,
+}
+
+/// Which entries that are alone in their columns make pivots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pivots {
+    /// Nearly all: quick, and where a verdict is not clear beyond rounding, there is none.
+    Forced,
+    /// Those that are large in their row as well.
+    Sound,
 }
 
 /// Rows in elimination, with the log of operations that names what a row depends on.
@@ -58,6 +76,7 @@ pub(super) struct Elimination<'c> {
     pivot: Vec<(usize, usize)>,
     steps: usize,
     is_eliminated: bool,
+    pivots: Pivots,
     /// The last row, where it is independent but no pivot yet: its terms and its right-hand side.
     deferred: Option<(Entries, Entries)>,
     /// target −= factor·source.
@@ -75,7 +94,12 @@ struct Operation {
 
 impl<'c> Elimination<'c> {
     /// Of rows over so many columns, by rows that bind: their right-hand sides are 0.
-    pub(super) fn new(columns: usize, rows: Vec<Entries>, cancel: &'c Cancel) -> Result<Self> {
+    pub(super) fn new(
+        columns: usize,
+        rows: Vec<Entries>,
+        pivots: Pivots,
+        cancel: &'c Cancel,
+    ) -> Result<Self> {
         let mut elimination = Elimination {
             binding: rows.len(),
             rows: Vec::with_capacity(rows.len()),
@@ -85,6 +109,7 @@ impl<'c> Elimination<'c> {
             pivot: vec![(NONE, 0); columns],
             steps: 0,
             is_eliminated: false,
+            pivots,
             deferred: None,
             log: Vec::new(),
             dense: vec![0.0; columns],
@@ -112,6 +137,10 @@ impl<'c> Elimination<'c> {
 
     /// Makes pivots of rows that alone hold a column: nothing has to be subtracted from the others.
     fn peel(&mut self) -> Result<()> {
+        let enough = match self.pivots {
+            Pivots::Forced => ALONE,
+            Pivots::Sound => THRESHOLD,
+        };
         while let Some(column) = self.alone.pop() {
             if self.count[column] != 1 {
                 continue;
@@ -119,7 +148,7 @@ impl<'c> Elimination<'c> {
             let found = self.column_rows[column].iter().find_map(|&index| {
                 let row = &self.rows[index];
                 let entry = row.at(column).filter(|_| !row.is_pivot)?;
-                (entry.abs() >= THRESHOLD * largest(&row.terms)).then_some(index)
+                (entry.abs() >= enough * largest(&row.terms)).then_some(index)
             });
             if let Some(index) = found {
                 self.make_pivot(index, column)?;
@@ -160,7 +189,9 @@ impl<'c> Elimination<'c> {
     pub(super) fn reduce_and_add(&mut self, terms: Entries, rhs: Entries) -> Result<Reduced> {
         if let Some((terms, rhs)) = self.deferred.take() {
             self.eliminate()?;
-            self.add(terms, rhs)?;
+            if self.add(terms, rhs)? == Reduced::Unclear {
+                return Ok(Reduced::Unclear);
+            }
         }
         self.add(terms, rhs)
     }
@@ -175,7 +206,11 @@ impl<'c> Elimination<'c> {
         let is_settled = |j: usize| self.count[j] == 0;
         let mut pivot = self.largest_entry(&row, is_settled);
         if pivot.is_none() && !self.is_eliminated {
-            let is_kept = |j: usize| is_settled(j) && self.dense[j].abs() > ROUNDING * row.met;
+            let rounding = match self.pivots {
+                Pivots::Forced => CLEAR,
+                Pivots::Sound => ROUNDING,
+            };
+            let is_kept = |j: usize| is_settled(j) && self.dense[j].abs() > rounding * row.met;
             if row.columns.iter().any(|&j| is_kept(j)) {
                 // Independent, but with no sound pivot before the core has some: that matters to the next row only.
                 self.log.truncate(operations);
@@ -198,6 +233,9 @@ impl<'c> Elimination<'c> {
         if let Some(column) = pivot {
             self.make_pivot(index, column)?;
             return Ok(Reduced::Consistent);
+        }
+        if self.pivots == Pivots::Forced {
+            return Ok(Reduced::Unclear);
         }
         Ok(match is_left_over {
             true => Reduced::Contradiction(self.combination(index)),
@@ -258,7 +296,15 @@ impl<'c> Elimination<'c> {
         let largest = row.columns.iter().fold(0.0f64, |m, &j| m.max(size(j)));
         let wanted = row.columns.iter().filter(|j| wanted(**j));
         let best = wanted.max_by(|a, b| size(**a).total_cmp(&size(**b)))?;
-        (size(*best) > row.zero && size(*best) >= THRESHOLD * largest).then_some(*best)
+        (size(*best) > self.zero(row) && size(*best) >= THRESHOLD * largest).then_some(*best)
+    }
+
+    /// What counts as zero in a row that is reduced.
+    fn zero(&self, row: &Reduction) -> f64 {
+        match self.pivots {
+            Pivots::Forced => row.zero.max(CLEAR * row.met),
+            Pivots::Sound => row.zero,
+        }
     }
 
     fn sparsest(&self, index: usize) -> Option<usize> {

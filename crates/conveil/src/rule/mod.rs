@@ -16,7 +16,7 @@ pub(crate) use slack_absorption::slack_absorption;
 use crate::error::{Error, Result};
 use crate::program::{Cone, Holds, Program, Stage};
 use crate::solve::Cancel;
-use elimination::{Elimination, Reduced};
+use elimination::{Elimination, Pivots, Reduced};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -224,6 +224,15 @@ impl Rule {
     /// M2: QX = T and AX = 0 must have a solution on the columns that may move. The equations are taken as they stand,
     /// not with the rows of X that they fix put in: so a refusal can name every row behind it.
     fn rank_test(&self, program: &Program, cancel: &Cancel) -> Result<()> {
+        match self.tested(program, Pivots::Forced, cancel)? {
+            true => Ok(()),
+            // A refusal, and what is close to one, is for sound pivots to say.
+            false => self.tested(program, Pivots::Sound, cancel).map(|_| ()),
+        }
+    }
+
+    /// Whether the rows of the query are independent, as far as these pivots tell.
+    fn tested(&self, program: &Program, pivots: Pivots, cancel: &Cancel) -> Result<bool> {
         let moving = |equation: &Equation| -> Vec<(usize, f64)> {
             let terms = equation.terms.iter().copied();
             terms.filter(|&(j, _)| self.moves[j]).collect()
@@ -231,21 +240,24 @@ impl Rule {
         let each = || self.equations.iter();
         let bound: Vec<&Equation> = each().filter(|e| e.row().is_some()).collect();
         let rows = bound.iter().map(|equation| moving(equation)).collect();
-        let mut elimination = Elimination::new(self.rows.len(), rows, cancel)?;
+        let mut elimination = Elimination::new(self.rows.len(), rows, pivots, cancel)?;
         for equation in each() {
             let Origin::Query(label) = &equation.of else {
                 continue;
             };
-            let reduced = elimination.reduce_and_add(moving(equation), equation.rhs.clone())?;
-            if let Reduced::Contradiction(rows) = reduced {
-                let rows = rows.iter().filter_map(|&index| bound.get(index)?.row());
-                let mut names: Vec<String> = rows.map(|row| program.row_name(row)).collect();
-                names.dedup();
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                return Err(self.impossible(label, &equation.terms, &names));
+            match elimination.reduce_and_add(moving(equation), equation.rhs.clone())? {
+                Reduced::Consistent => {}
+                Reduced::Unclear => return Ok(false),
+                Reduced::Contradiction(rows) => {
+                    let rows = rows.iter().filter_map(|&index| bound.get(index)?.row());
+                    let mut names: Vec<String> = rows.map(|row| program.row_name(row)).collect();
+                    names.dedup();
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    return Err(self.impossible(label, &equation.terms, &names));
+                }
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn impossible(&self, label: &str, terms: &[(usize, f64)], rows: &[&str]) -> Error {

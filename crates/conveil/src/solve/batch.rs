@@ -19,6 +19,14 @@ impl Cancel {
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// What an error is: the interruption, once it was asked for. What fails then may be what was cut short.
+    pub(crate) fn or(&self, error: Error) -> Error {
+        match self.is_raised() {
+            true => Error::Cancelled,
+            false => error,
+        }
+    }
 }
 
 type Progress<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;

@@ -129,6 +129,9 @@ fn solve_by<'a>(
             }
         }
     }
+    if settings.cancel().is_raised() {
+        return Outcome::Cancelled;
+    }
     match best {
         // A point that misses the tolerance by a little is worth another attempt from there, and reporting as such; far
         // away it is a failure.
@@ -286,6 +289,10 @@ fn run_to(
     let mut solver =
         DefaultSolver::new(&p, &q, &a, &b, &cones, options).map_err(|e| e.to_string())?;
     let cancel = settings.cancel().clone();
+    // Setting up orders and factorises: of a large network that takes about a second.
+    if cancel.is_raised() {
+        return Err("interrupted".into());
+    }
     solver.set_termination_callback(move |_: &_| cancel.is_raised());
     solver.solve();
     let solution = &solver.solution;

@@ -165,6 +165,9 @@ impl Outcome {
 /// goes to a backend of its own first, a program with very many limits is tried with those that matter. A program with a
 /// frame is solved and checked in its coordinates.
 pub fn solve(program: &Program, settings: &Settings) -> Outcome {
+    if settings.cancel().is_raised() {
+        return Outcome::Cancelled;
+    }
     if let Some(frame) = program.frame() {
         return framed::solve(program, frame, settings);
     }
