@@ -325,7 +325,9 @@ fn the_expected_quadratic_objective_is_what_a_simulation_measures() {
 }
 
 fn variance_of(decided: &Decided, law: &Law, columns: &[usize]) -> f64 {
-    let rows = columns.iter().flat_map(|j| decided.recourse.row(*j).into_owned());
+    let rows = columns
+        .iter()
+        .flat_map(|j| decided.recourse.row(*j).into_owned());
     law.variance() * rows.map(|e| e.1 * e.1).sum::<f64>()
 }
 

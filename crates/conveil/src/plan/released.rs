@@ -16,7 +16,6 @@ use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
 use crate::solve::{self, Cancel, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -294,10 +293,12 @@ impl<'m> ReleasedMap<'m> {
         self.local.is_some()
     }
 
-    /// The slacks that do.
-    pub(crate) fn local_columns(&self) -> HashSet<usize> {
+    /// The slacks that do, rising.
+    pub(crate) fn local_columns(&self) -> Vec<usize> {
         let local = self.local.iter();
-        local.flat_map(LossForm::auxiliaries).collect()
+        let mut columns: Vec<usize> = local.flat_map(LossForm::auxiliaries).collect();
+        columns.sort_unstable();
+        columns
     }
 
     /// The same map without noise.
