@@ -24,7 +24,8 @@ use std::time::Instant;
 pub struct ReleasedMap<'m> {
     pub(super) map: Arc<dyn DataMap + 'm>,
     pub(super) posed: Posed,
-    pub(super) design: Design,
+    /// Shared, as the form of the losses is: of a million records both are long.
+    pub(super) design: Arc<Design>,
     pub(super) risk: Risk,
     pub(super) noise: LatticeLaw,
     pub(super) settings: Settings,
@@ -39,7 +40,7 @@ pub struct ReleasedMap<'m> {
     /// Neighbours move the answer very little beside the program's numbers.
     pub(super) strained: bool,
     /// The program in its weights alone, where it is a sum of losses.
-    pub(super) local: Option<LossForm>,
+    pub(super) local: Option<Arc<LossForm>>,
     /// It is θ ↦ θ: nothing is solved.
     is_the_data: bool,
     /// Where the solved program may deviate from the data: the user's own program for the tie-breaking second solve.
@@ -137,7 +138,7 @@ impl<'m> ReleasedMap<'m> {
         let (design, local) = designed(&*map, &posed.rule, ask, &noise)?;
         Ok(ReleasedMap {
             // Its proof is about the weights; a value is proven by its gap.
-            local: local.filter(|_| !posed.query.is_objective),
+            local: local.map(Arc::new).filter(|_| !posed.query.is_objective),
             splits: (0..design.splits()).collect(),
             precision: None,
             limits: Vec::new(),
@@ -147,7 +148,7 @@ impl<'m> ReleasedMap<'m> {
             deviating: None,
             map,
             posed,
-            design,
+            design: Arc::new(design),
             risk: ask.risk.clone(),
             noise,
             settings: ask.settings.clone(),
@@ -296,7 +297,7 @@ impl<'m> ReleasedMap<'m> {
     /// The slacks that do, rising.
     pub(crate) fn local_columns(&self) -> Vec<usize> {
         let local = self.local.iter();
-        let mut columns: Vec<usize> = local.flat_map(LossForm::auxiliaries).collect();
+        let mut columns: Vec<usize> = local.flat_map(|form| form.auxiliaries()).collect();
         columns.sort_unstable();
         columns
     }
