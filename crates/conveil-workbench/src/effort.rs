@@ -24,6 +24,10 @@ const LINEAR: f64 = 4.0;
 
 /// Whether a model is small enough.
 pub(crate) fn is_small(map: &dyn DataMap) -> bool {
+    if map.len() > SMALL {
+        // A million private numbers need not be looked at one by one.
+        return false;
+    }
     let program = map.template();
     let places: usize = map.parameters().iter().map(|p| p.locations().len()).sum();
     let sizes = [

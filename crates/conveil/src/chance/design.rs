@@ -373,8 +373,14 @@ impl Design {
     ) -> Result<Option<Vec<Room>>> {
         let mut rooms = vec![None; rows];
         for served in &self.served {
+            let mut last = None;
             for (&row, &eta) in served.rows.iter().zip(&served.etas) {
-                rooms[row] = served.method.room(noise, noises, eta)?;
+                // Rows of a block mostly have one η.
+                rooms[row] = match last {
+                    Some((of, room)) if of == eta => room,
+                    _ => served.method.room(noise, noises, eta)?,
+                };
+                last = Some((eta, rooms[row]));
             }
         }
         Ok(rooms.into_iter().collect())

@@ -11,7 +11,7 @@ use crate::solve::Cancel;
 #[derive(Clone, Debug)]
 pub(super) enum After<'m> {
     /// Onto the constraints, or the program with the noisy linear cost.
-    Projection(Projection),
+    Projection(Box<Projection>),
     /// A public room is added.
     Shift(Shift),
     /// The program at the noisy data.
@@ -22,7 +22,9 @@ impl After<'_> {
     /// The same, whose solves this flag stops.
     pub(super) fn watching(self, cancel: &Cancel) -> Self {
         match self {
-            After::Projection(projection) => After::Projection(projection.watching(cancel)),
+            After::Projection(projection) => {
+                After::Projection(Box::new(projection.watching(cancel)))
+            }
             After::Shift(shift) => After::Shift(shift),
             After::Solving(solving) => After::Solving(solving.watching(cancel)),
         }

@@ -84,7 +84,7 @@ impl Guarantee {
         let meaning = model.meaning();
         // What elastic losses mean is said separately.
         let losses = released.local_columns();
-        let is_a_loss = |v: &VariableBlock| v.range().all(|j| losses.contains(&j));
+        let is_a_loss = |v: &VariableBlock| v.range().all(|j| losses.binary_search(&j).is_ok());
         Guarantee {
             uncertainty: Uncertainty::new(ask, released, model),
             shift: None,

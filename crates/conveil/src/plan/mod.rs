@@ -210,7 +210,7 @@ impl<'m> Plan<'m> {
             || (map.parameters().kinds()).any(|parameter| parameter.bounds().is_some());
         let guarantee = guarantee.over(universe).shifted(shift.as_ref(), is_capped);
         let after = match (projection, shift) {
-            (Some(projection), _) => Some(After::Projection(projection)),
+            (Some(projection), _) => Some(After::Projection(Box::new(projection))),
             (None, Some(shift)) => Some(After::Shift(shift)),
             (None, None) => None,
         };

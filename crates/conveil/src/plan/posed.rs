@@ -8,13 +8,15 @@ use crate::program::{DataMap, Parameter};
 use crate::proof::Curvature;
 use crate::rule::{NoiseRow, Rule, Shape};
 use crate::solve::Cancel;
+use std::sync::Arc;
 
 /// Q, T and the rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Posed {
     pub(crate) query: ResolvedQuery,
     pub(crate) shape: Shape,
-    pub(crate) rule: Rule,
+    /// Shared: of a million records it is long.
+    pub(crate) rule: Arc<Rule>,
 }
 
 impl Posed {
@@ -33,7 +35,11 @@ impl Posed {
         shape: Shape,
     ) -> Result<Self> {
         let rule = rule_of(ask, map, &query, &shape)?;
-        Ok(Posed { query, shape, rule })
+        Ok(Posed {
+            query,
+            shape,
+            rule: Arc::new(rule),
+        })
     }
 }
 

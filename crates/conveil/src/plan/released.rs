@@ -16,7 +16,6 @@ use crate::risk::Risk;
 use crate::rule::{Lift, Lifted, RowRule, Rule, Shape};
 use crate::solve::{self, Cancel, Infeasibility, Outcome, Residuals, Settings, Solution};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,7 +24,8 @@ use std::time::Instant;
 pub struct ReleasedMap<'m> {
     pub(super) map: Arc<dyn DataMap + 'm>,
     pub(super) posed: Posed,
-    pub(super) design: Design,
+    /// Shared, as the form of the losses is: of a million records both are long.
+    pub(super) design: Arc<Design>,
     pub(super) risk: Risk,
     pub(super) noise: LatticeLaw,
     pub(super) settings: Settings,
@@ -40,7 +40,7 @@ pub struct ReleasedMap<'m> {
     /// Neighbours move the answer very little beside the program's numbers.
     pub(super) strained: bool,
     /// The program in its weights alone, where it is a sum of losses.
-    pub(super) local: Option<LossForm>,
+    pub(super) local: Option<Arc<LossForm>>,
     /// It is θ ↦ θ: nothing is solved.
     is_the_data: bool,
     /// Where the solved program may deviate from the data: the user's own program for the tie-breaking second solve.
@@ -138,7 +138,7 @@ impl<'m> ReleasedMap<'m> {
         let (design, local) = designed(&*map, &posed.rule, ask, &noise)?;
         Ok(ReleasedMap {
             // Its proof is about the weights; a value is proven by its gap.
-            local: local.filter(|_| !posed.query.is_objective),
+            local: local.map(Arc::new).filter(|_| !posed.query.is_objective),
             splits: (0..design.splits()).collect(),
             precision: None,
             limits: Vec::new(),
@@ -148,7 +148,7 @@ impl<'m> ReleasedMap<'m> {
             deviating: None,
             map,
             posed,
-            design,
+            design: Arc::new(design),
             risk: ask.risk.clone(),
             noise,
             settings: ask.settings.clone(),
@@ -294,10 +294,12 @@ impl<'m> ReleasedMap<'m> {
         self.local.is_some()
     }
 
-    /// The slacks that do.
-    pub(crate) fn local_columns(&self) -> HashSet<usize> {
+    /// The slacks that do, rising.
+    pub(crate) fn local_columns(&self) -> Vec<usize> {
         let local = self.local.iter();
-        local.flat_map(LossForm::auxiliaries).collect()
+        let mut columns: Vec<usize> = local.flat_map(|form| form.auxiliaries()).collect();
+        columns.sort_unstable();
+        columns
     }
 
     /// The same map without noise.

@@ -104,7 +104,7 @@ impl<'m> Skeleton<'m> {
             shape: &shape,
             posed: posed_by_user
                 .as_ref()
-                .map(|posed_by_user| (&posed_by_user.query, &posed_by_user.rule)),
+                .map(|posed_by_user| (&posed_by_user.query, &*posed_by_user.rule)),
             terms,
         })?;
         let rewritten = match certificate.rewrite() {

@@ -187,7 +187,7 @@ mod tests {
     fn costs_made_on_demand_move_the_answer_as_those_of_a_list_do() {
         let sensitivity = |map: &AffineMap, adjacency: &Adjacency, privacy: Privacy| {
             let ask = Ask::new(Query::Variables(vec!["w".into()]))
-                .adjacency(adjacency.clone())
+                .adjacency(*adjacency)
                 .privacy(privacy)
                 .sensitivity(Request::strong_convexity())
                 .feasible(0.99);

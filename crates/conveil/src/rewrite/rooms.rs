@@ -12,8 +12,14 @@ use rayon::prelude::*;
 /// Fewer different rows get their quantiles at once.
 const MANY: usize = 4_000;
 
+/// Rows that tell how far bounds are from rooms.
+const TYPICAL: usize = 100;
+
 /// A bound from the norm is this much above what rounding makes of it.
 const ABOVE: f64 = 1.0 + 1e-9;
+
+/// A row at its kink may lie beyond it by rounding, and its multipliers tell: elsewhere they differ by a solve's gap.
+const DIFFER: f64 = 1e-9;
 
 /// The rooms of all losses.
 #[derive(Clone)]
@@ -151,7 +157,34 @@ impl Rooms {
         self.kappa.iter().all(|kappa| *kappa == 0.0)
     }
 
-    /// Exact rooms for the rows whose margins lie within their bounds, and for so many of those nearest to them.
+    /// About what they are: bounds are too large by about the same factor everywhere, which a few rows tell.
+    pub(super) fn typical(
+        &self,
+        columns: &[f64],
+        carried: &[Vec<(usize, f64)>],
+        rooms: &[Room],
+        law: &LatticeLaw,
+    ) -> Result<Self> {
+        let apart = self.kappa.len().div_ceil(TYPICAL);
+        let few: Vec<usize> = (0..self.kappa.len())
+            .step_by(apart)
+            .filter(|&i| self.is_bound[i])
+            .collect();
+        let found = exact(&few, rooms, columns, carried, self.noises, law)?;
+        let of_few: f64 = few.iter().map(|&i| self.kappa[i]).sum();
+        let factor = match of_few > 0.0 {
+            true => found.iter().sum::<f64>() / of_few,
+            false => 1.0,
+        };
+        let scaled = |i: usize| if self.is_bound[i] { factor } else { 1.0 } * self.kappa[i];
+        Ok(Rooms {
+            noises: self.noises,
+            kappa: (0..self.kappa.len()).map(scaled).collect(),
+            is_bound: self.is_bound.clone(),
+        })
+    }
+
+    /// Exact rooms for the rows whose margins lie within their bounds, and for so many more that are nearest to that.
     pub(super) fn sharpen_nearest(
         &mut self,
         rows: usize,
@@ -162,19 +195,25 @@ impl Rooms {
         law: &LatticeLaw,
     ) -> Result<()> {
         let beyond = |i: usize| margin(i).abs() - self.kappa[i];
-        let mut sizes: Vec<f64> = (0..self.kappa.len()).map(beyond).collect();
-        let last = rows.min(sizes.len() - 1);
-        let (_, near, _) = sizes.select_nth_unstable_by(last, f64::total_cmp);
-        let near = near.max(0.0);
+        let mut sizes: Vec<f64> = (0..self.kappa.len())
+            .map(beyond)
+            .filter(|beyond| *beyond > 0.0)
+            .collect();
+        let near = match rows < sizes.len() {
+            true => *sizes.select_nth_unstable_by(rows, f64::total_cmp).1,
+            false => f64::INFINITY,
+        };
         let chosen = (0..self.kappa.len()).filter(|&i| self.is_bound[i] && beyond(i) <= near);
         let chosen = chosen.collect();
         self.sharpen(chosen, columns, carried, rooms, law)
     }
 
-    /// Exact rooms for the rows whose margins lie within their bounds; whether there were some.
+    /// Exact rooms for the rows whose margins lie within their bounds, and for those whose multipliers see the bound: the two
+    /// differ by more than a share of the cost. Whether there were some.
     pub(super) fn sharpen_within(
         &mut self,
         margin: impl Fn(usize) -> f64,
+        differ: impl Fn(usize) -> f64,
         columns: &[f64],
         carried: &[Vec<(usize, f64)>],
         rooms: &[Room],
@@ -184,7 +223,8 @@ impl Rooms {
             return Ok(false);
         }
         // Also where it is neither, which no margins that are numbers are.
-        let is_within = |i: &usize| self.is_bound[*i] && !(margin(*i).abs() > self.kappa[*i]);
+        let is_beyond = |i: usize| margin(i).abs() > self.kappa[i] && differ(i) <= DIFFER;
+        let is_within = |i: &usize| self.is_bound[*i] && !is_beyond(*i);
         let chosen: Vec<usize> = (0..self.kappa.len()).filter(is_within).collect();
         let were_some = !chosen.is_empty();
         self.sharpen(chosen, columns, carried, rooms, law)?;

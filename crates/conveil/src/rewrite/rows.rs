@@ -20,7 +20,7 @@ pub(crate) struct OfLosses {
     /// Those of the slacks, rising.
     pub(super) slacks: Arc<[usize]>,
     /// R by columns.
-    pub(super) columns: Arc<[f64]>,
+    pub(super) columns: Arc<Vec<f64>>,
     /// Rows of X of the weights.
     pub(super) carried: Arc<[Vec<(usize, f64)>]>,
     /// t of each loss.

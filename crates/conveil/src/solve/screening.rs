@@ -270,7 +270,7 @@ mod tests {
 
     /// Overlapping classes, an intercept, and how much the classes are apart.
     fn classes(sampler: &mut Sampler, i: usize, apart: f64) -> [f64; 3] {
-        let label = if i % 2 == 0 { 1.0 } else { -1.0 };
+        let label = [1.0, -1.0][i % 2];
         let of = |x: f64| label * x;
         [
             of(uniform(sampler)) + apart,
