@@ -125,7 +125,7 @@ def test_the_answer_of_a_maximum_is_the_users_own_number():
         ({"mechanism": "geometric"}, "mechanism="),
         ({"delta": 1e-5, "mechanism": "laplace"}, "delta="),
         ({"mechanism": "gaussian"}, "delta="),
-        ({"strategy": "input"}, "strategy="),
+        ({"strategy": "inputs"}, "strategy="),
         ({"bounds": [0, 1]}, "dictionary"),
         ({"bounds": {"d": (0, 1)}}, "private parameters"),
         ({"nominal": {"d": 1}}, "private parameters"),

@@ -298,7 +298,8 @@ fn constraints(program: &Program, strategy: Strategy) -> Vec<ConstraintLine> {
             first: program.row_name(block.range().start),
             holds: match block.holds() {
                 // The program is solved after the noise.
-                _ if strategy == Strategy::LinearTerm => "always",
+                _ if matches!(strategy, Strategy::LinearTerm | Strategy::Truncated) => "always",
+                _ if strategy == Strategy::Input => "at-the-noisy-data",
                 // Noise on the answer: the program knows nothing of it.
                 _ if strategy != Strategy::Program => "at-the-mean",
                 // AX = 0: an equality holds for every noise (M4).

@@ -1,5 +1,6 @@
 //! The private datasets on their way to the engine, with what the curator should know of them.
 
+use conveil::ask::Strategy;
 use conveil_models::model::{Datasets, Model};
 use conveil_models::{exact, is_clipped};
 
@@ -11,6 +12,15 @@ use crate::workbench::Workbench;
 
 /// Values outside their bounds that are named one by one.
 const CLIPPED_SHOWN: usize = 12;
+
+/// The datasets as those who say in the model's words what a plan has decided; none where what gets noise is the data
+/// themselves, which are no decision of the model.
+pub(crate) fn in_own_words<'d>(
+    datasets: &'d (dyn Datasets + 'd),
+    strategy: Strategy,
+) -> Option<&'d (dyn Datasets + 'd)> {
+    (!strategy.is_on_the_data()).then_some(datasets)
+}
 
 /// The private datasets, and the θ of one of them.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use conveil_models::model::Compared;
 use conveil_models::outlook::{Alternative, ByStrategy, Outlook as Measured, by_strategy};
 use serde::Serialize;
 
-use crate::data::Opened;
+use crate::data::{Opened, in_own_words};
 use crate::effort::{self, SMALL};
 use crate::failure::{Failure, Kind};
 use crate::objective::Restating;
@@ -164,7 +164,8 @@ impl Workbench {
             seed: SEED,
             about: self.about,
         };
-        if let Some(measured) = datasets.outlook(&case) {
+        let own = in_own_words(&*datasets, plan.guarantee().strategy());
+        if let Some(measured) = own.and_then(|datasets| datasets.outlook(&case)) {
             return Ok(found(Outlook::new(self.about, measured?)));
         }
         if let Some(dear) = self.too_dear(&plan) {

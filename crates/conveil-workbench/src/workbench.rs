@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::ask::{ask_from_spec, choose_strategy};
 use crate::audit;
 use crate::check::Check;
-use crate::data::Opened;
+use crate::data::{Opened, in_own_words};
 use crate::failure::{Failure, Kind};
 use crate::inputs::Inputs;
 use crate::objective::Restating;
@@ -424,13 +424,16 @@ impl Workbench {
         }
         let curated = staged(observer, Stage::Solve, || plan.curate(&theta));
         let curated = curated.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
-        let annex = datasets.annex(&Curated {
-            plan: &plan,
-            theta: &theta,
-            decided: curated.decided(),
-            report: Some(curated.report()),
-            about: self.about,
+        let words = in_own_words(&*datasets, plan.guarantee().strategy()).map(|datasets| {
+            datasets.annex(&Curated {
+                plan: &plan,
+                theta: &theta,
+                decided: curated.decided(),
+                report: Some(curated.report()),
+                about: self.about,
+            })
         });
+        let annex = words.unwrap_or_default();
         if let Some(warning) = &annex.warning {
             observer.warning(warning);
         }
@@ -446,6 +449,11 @@ impl Workbench {
         self.refuse_grid("a rule")?;
         let Opened { datasets, theta } = Opened::new(self, row, observer)?;
         let plan = self.planned(observer)?;
+        if plan.guarantee().strategy().is_on_the_data() {
+            return Err(Failure::input(
+                "there is no rule: the noise is on the private numbers, and the program is solved after it",
+            ));
+        }
         let decided = staged(observer, Stage::Solve, || plan.released().at(&theta));
         let decided = decided.map_err(|e| self.engine_on(&*datasets, &theta, &e))?;
         Ok(DecidedRule::new(&plan, &decided))
@@ -476,8 +484,8 @@ impl Workbench {
                 seed,
                 about: self.about,
             };
-            let compared = datasets.compare(&case);
-            if let Some(found) = compared {
+            let own = in_own_words(&*datasets, plan.guarantee().strategy());
+            if let Some(found) = own.and_then(|datasets| datasets.compare(&case)) {
                 return Ok(Comparison::Model(found?));
             }
             let batch = batch(observer, spec.solver.threads);
@@ -486,7 +494,8 @@ impl Workbench {
             if let Some(restating) = Restating::of(self) {
                 restating.comparison(&mut found);
             }
-            found.sizes = datasets.sizes(&case).transpose()?.unwrap_or_default();
+            let sizes = own.and_then(|datasets| datasets.sizes(&case));
+            found.sizes = sizes.transpose()?.unwrap_or_default();
             Ok(Comparison::Cost(Box::new(found.about(self.about))))
         })
     }
@@ -563,7 +572,8 @@ impl Workbench {
             let map = self.model.map_under(&privacy.with_epsilon(epsilon));
             map.unwrap_or_else(|| Ok(self.model.shared()))
         };
-        let measure = datasets.measure().transpose()?;
+        let own = in_own_words(&*datasets, self.inputs.spec.feasibility.strategy.value);
+        let measure = own.and_then(|datasets| datasets.measure()).transpose()?;
         let following = Following {
             map: follows.then_some(&map_at as _),
             measure: measure.as_ref().map(|measure| curator::AnswerMeasure {

@@ -86,8 +86,11 @@ pub fn budget(report: &Report) -> String {
     let measured = report.empirical.to_string();
     if !budget.is_promised() {
         let why = match report.strategy {
-            Strategy::Projected | Strategy::LinearTerm => {
+            strategy if strategy.is_always_feasible() => {
                 "the released decision is feasible always, so there is no budget to divide"
+            }
+            Strategy::Shifted => {
+                "η is for the room that the value is moved by, and no decision is carried out, so there is no budget to divide"
             }
             _ => "nothing is promised of a decision's feasibility, so there is no budget to divide",
         };

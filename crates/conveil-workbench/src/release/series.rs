@@ -79,13 +79,17 @@ impl<'s> Series<'s> {
             released: drawn.released,
             with_decision: self.releasing.decision,
             make_report: &|| {
-                let mut annex = self.datasets.annex(&Curated {
-                    plan: drawn.plan,
-                    theta: drawn.theta,
-                    decided: drawn.released.decided(),
-                    report: drawn.released.report().filter(|_| self.releasing.report),
-                    about: self.bench.about,
+                let strategy = drawn.plan.guarantee().strategy();
+                let words = data::in_own_words(&*self.datasets, strategy).map(|datasets| {
+                    datasets.annex(&Curated {
+                        plan: drawn.plan,
+                        theta: drawn.theta,
+                        decided: drawn.released.decided(),
+                        report: drawn.released.report().filter(|_| self.releasing.report),
+                        about: self.bench.about,
+                    })
                 });
+                let mut annex = words.unwrap_or_default();
                 let warning = annex.warning.take();
                 let report = self.report(drawn, annex);
                 self.warn(drawn.row, warning);

@@ -122,7 +122,8 @@ impl Radius {
                 "release = \"value\" or \"cost\"",
             );
         }
-        let whole = ask.query == Query::Value && ask.strategy == Strategy::Output;
+        let is_on_the_answer = matches!(ask.strategy, Strategy::Output | Strategy::Shifted);
+        let whole = ask.query == Query::Value && is_on_the_answer;
         if base.p().nnz() > 0 && !whole {
             return refuse(
                 "the objective is quadratic, and the released number must be the optimal value",

@@ -56,18 +56,18 @@ fn plan_beside<'m>(
     strategy: Strategy,
     batch: &Batch<'_>,
 ) -> Result<std::result::Result<Plan<'m>, String>> {
-    let found = match (strategy, plan.ask().privacy) {
-        // Bounded noise has a δ: the same, if there is one.
-        (Strategy::Truncated, Some(Privacy::Gaussian { epsilon, delta, .. })) => {
-            plan.with_strategy_under(strategy, Privacy::truncated_laplace(epsilon, delta), batch)
-        }
-        _ => plan.with_strategy(strategy, batch),
-    };
-    match found {
-        Ok(plan) => Ok(Ok(plan)),
-        Err(Error::Refused { why, .. }) => Ok(Err(why)),
-        Err(other) => Err(other),
+    let mut ask = plan.ask().clone().strategy(strategy);
+    if !plan.ask().strategy.is_on_the_data() {
+        // A stated step is for the answer.
+        ask.lattice = None;
     }
+    if let (Strategy::Truncated, Some(Privacy::Gaussian { epsilon, delta, .. })) =
+        (strategy, ask.privacy)
+    {
+        // Bounded noise has a δ: the same.
+        ask.privacy = Some(Privacy::truncated_laplace(epsilon, delta));
+    }
+    plan.or_why_not(ask, batch)
 }
 
 /// The rows beside those of other strategies. Their answers must be feasible for the real data.

@@ -73,11 +73,7 @@ pub fn compare_by(
     batch: &Batch<'_>,
 ) -> Result<Comparison> {
     let strategy = plan.ask().strategy;
-    let beside = |strategy| match plan.with_strategy(strategy, batch) {
-        Ok(plan) => Ok(Ok(plan)),
-        Err(Error::Refused { why, .. }) => Ok(Err(why)),
-        Err(other) => Err(other),
-    };
+    let beside = |strategy| plan.or_why_not(plan.ask().clone().strategy(strategy), batch);
     match strategy {
         Strategy::Program | Strategy::Output => {
             compare_on(measure, plan, None, theta, draws, seed, batch)

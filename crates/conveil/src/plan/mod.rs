@@ -38,7 +38,7 @@ pub(crate) use shift::Shift;
 pub(crate) use terms::{UnderTerms, under_terms};
 pub use uncertainty::{Bias, Uncertainty};
 
-use crate::ask::{Ask, MapKind, Privacy, Request, Strategy};
+use crate::ask::{Ask, MapKind, Request, Strategy};
 use crate::certify;
 use crate::error::{Error, Result};
 use crate::noise::Law;
@@ -311,16 +311,19 @@ impl<'m> Plan<'m> {
         Self::shared(self.model.clone(), ask, batch)
     }
 
-    /// The same under another mechanism.
-    pub(crate) fn with_strategy_under(
+    /// The plan of another ask about the same model, or why there is none; an error where it was interrupted.
+    pub(crate) fn or_why_not(
         &self,
-        strategy: Strategy,
-        privacy: Privacy,
+        mut ask: Ask,
         batch: &Batch<'_>,
-    ) -> Result<Self> {
-        let mut ask = self.ask.clone().privacy(privacy).strategy(strategy);
+    ) -> Result<std::result::Result<Self, String>> {
         ask.chosen = None;
-        Self::shared(self.model.clone(), ask, batch)
+        match Self::shared(self.model.clone(), ask, batch) {
+            Ok(plan) => Ok(Ok(plan)),
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            Err(Error::Refused { why, .. }) => Ok(Err(why)),
+            Err(other) => Ok(Err(other.to_string())),
+        }
     }
 
     /// The program at noisy data, where that is what is solved after the noise.

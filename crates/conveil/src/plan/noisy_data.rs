@@ -17,6 +17,9 @@ use crate::solve::{self, Cancel, Settings};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Private numbers that a card holds with their noise, at most.
+const MOST: usize = 2_000;
+
 /// The private numbers as the map that gets noise, and the program that is solved at the noisy ones.
 ///
 /// # Guarantee
@@ -35,6 +38,8 @@ pub(super) struct NoisyData<'m> {
     pub(super) solving: Solving<'m>,
     /// How far apart neighbours are.
     sensitivity: f64,
+    /// In how many numbers: the lattice rounds the others alike.
+    moved: usize,
     /// Why.
     statement: String,
     /// The universe whose members the data count as, where the claim is about one.
@@ -50,6 +55,22 @@ impl<'m> NoisyData<'m> {
             return refuse(
                 "a shape of the noise is stated, which is for the answer; the noise is on the data here",
                 "leave out the shape",
+            );
+        }
+        let parameters = model.parameters();
+        if parameters.records().is_some() {
+            return refuse(
+                "the private numbers are those of records, and a card would hold every record with noise on it",
+                "strategy = output",
+            );
+        }
+        if parameters.len() > MOST {
+            return refuse(
+                &format!(
+                    "there are {} private numbers, and a card would hold all of them with their noise: {MOST} at most",
+                    parameters.len()
+                ),
+                "strategy = output",
             );
         }
         if model.private_parts().p && model.affine().is_some() {
@@ -77,6 +98,7 @@ impl<'m> NoisyData<'m> {
             Norm::L1 => apart.0,
             Norm::L2 => apart.1,
         };
+        let moved = moved_at_once(adjacency, parameters.len(), universe.is_some());
         let tightening = match ask.strategy {
             Strategy::Truncated if universe.is_some() => {
                 return refuse(
@@ -85,8 +107,7 @@ impl<'m> NoisyData<'m> {
                 );
             }
             Strategy::Truncated => {
-                let noises = model.parameters().len();
-                let noise = (stated.privacy).lattice_law(sensitivity, noises, ask.lattice)?;
+                let noise = (stated.privacy).lattice_law(sensitivity, moved, ask.lattice)?;
                 Some(Tightening::new(&**model, &noise, &ask.settings)?)
             }
             _ => None,
@@ -104,6 +125,7 @@ impl<'m> NoisyData<'m> {
                 tightening,
             },
             sensitivity,
+            moved,
             statement: format!(
                 "input: the noise is on the private numbers themselves, and {why}; no solve comes before it"
             ),
@@ -116,11 +138,7 @@ impl<'m> NoisyData<'m> {
         stated.privacy.validate()?;
         stated.adjacency.validate(self.data.len())?;
         let posed = Posed::of_model(&self.ask, &*self.data)?;
-        let noise = (stated.privacy).lattice_law(
-            self.sensitivity,
-            posed.shape.noises(),
-            self.ask.lattice,
-        )?;
+        let noise = (stated.privacy).lattice_law(self.sensitivity, self.moved, self.ask.lattice)?;
         let data: Arc<dyn DataMap + 'm> = self.data.clone();
         let released = ReleasedMap::new(data, posed, &self.ask, noise)?.without_a_solve();
         let basis = Basis::by_definition("input", self.statement.clone());
@@ -158,12 +176,10 @@ fn distance(
         let apart = (apart.0 + entries * slip, apart.1 + entries.sqrt() * slip);
         return Some((rounded_up(apart, parameters.len()), why));
     }
-    let widths: Option<Vec<f64>> = (parameters.kinds())
-        .map(|p| p.bounds().map(|(low, high)| high - low))
+    let widths: Option<Vec<f64>> = (0..parameters.len())
+        .map(|i| parameters.bounds(i).map(|(low, high)| high - low))
         .collect();
-    // Records that are alike state the bounds of one; a list states those of all.
-    let count = parameters.records().map_or(1, |(count, _)| count);
-    let widths = widths?.repeat(count);
+    let widths = widths?;
     let size = |widths: &[f64]| (widths.iter().sum::<f64>(), crate::program::norm(widths));
     let (apart, why) = match adjacency {
         Adjacency::OneRecord { len } => {
@@ -182,6 +198,15 @@ fn distance(
         ),
     };
     Some((rounded_up(apart, widths.len()), why))
+}
+
+/// In how many numbers neighbours differ at most. Of two datasets with a nearest member of a universe all may.
+fn moved_at_once(adjacency: &Adjacency, numbers: usize, in_universe: bool) -> usize {
+    match adjacency {
+        Adjacency::OneEntry { .. } => 1,
+        Adjacency::OneRecord { len } if !in_universe => (*len).min(numbers),
+        _ => numbers,
+    }
 }
 
 /// A sum of so many rounded numbers, never below the exact one.
@@ -253,19 +278,8 @@ impl DataMap for DataItself {
     }
 }
 
-/// Private numbers up to which each goes by its own name: more are a dataset, which nobody reads by name.
-const NAMED: usize = 100_000;
-
 /// A variable for every private number, under its name: `load[0]`, `load[1]` are a block, others are named one by one.
 fn variables_named_as(parameters: &Parameters) -> Vec<NewVariables> {
-    if parameters.len() > NAMED {
-        return vec![NewVariables {
-            name: "private numbers".to_owned(),
-            len: parameters.len(),
-            stage: Stage::Decision,
-            entries: Vec::new(),
-        }];
-    }
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut unlike = |name: String| {
         let times = seen.entry(name.clone()).or_insert(0);
@@ -337,14 +351,21 @@ impl Solving<'_> {
     /// The released numbers; an error where the program has no answer at these noisy data.
     pub(super) fn apply(&self, noisy: &[f64]) -> Result<Vec<f64>> {
         let program = self.program_at(noisy)?;
-        let solution = solve::solve_checked(&program, &self.settings)?;
-        Ok(self.query.answer(&program, &solution.x))
+        let x = self.solved(&program)?;
+        Ok(self.query.answer(&program, &x))
     }
 
     /// The optimum at these noisy data.
     pub(super) fn decision_of(&self, noisy: &[f64]) -> Result<Vec<f64>> {
-        let program = self.program_at(noisy)?;
-        Ok(solve::solve_checked(&program, &self.settings)?.x)
+        self.solved(&self.program_at(noisy)?)
+    }
+
+    fn solved(&self, program: &Program) -> Result<Vec<f64>> {
+        let mut x = solve::solve_checked(program, &self.settings)?.x;
+        if let Some(tightening) = &self.tightening {
+            tightening.clamp(&mut x);
+        }
+        Ok(x)
     }
 
     /// What is done to noisy data before the solve, in words; none where nothing is.

@@ -77,7 +77,7 @@ impl Shift {
     /// What is promised, in words.
     pub(super) fn text(&self) -> String {
         format!(
-            "with probability at least {} a feasible decision has the released value, wherever the values of feasible decisions reach {} beyond the optimum; whether they do is private, and no decision is carried out",
+            "with probability at least {} a feasible decision has the released value, to the tolerance of the solver, wherever feasible decisions have all values from the one before the noise to {} beyond it; whether they have is private, and no decision is carried out",
             short(1.0 - self.eta, 9),
             short(self.reach, 6)
         )

@@ -32,6 +32,8 @@ pub(super) struct Tightening {
     /// By private number, with its bounds.
     numbers: Vec<(Strict, f64, f64)>,
     room: f64,
+    /// Columns with private coefficients, which are never negative.
+    coefficients_of: Vec<usize>,
 }
 
 fn refuse<T>(why: String, instead: &str) -> Result<T> {
@@ -73,7 +75,16 @@ impl Tightening {
         let numbers = numbers?;
         // Half a step is the data's own rounding, half one that of the bound in steps; what rounds on the way is far below.
         let room = (law.bound() + noise.step()) * (1.0 + 8.0 * f64::EPSILON);
-        let tightening = Tightening { numbers, room };
+        let mut coefficients_of: Vec<usize> = (map.parameters().places())
+            .filter_map(|(_, location)| location.place.in_a().map(|(_, column)| column))
+            .collect();
+        coefficients_of.sort_unstable();
+        coefficients_of.dedup();
+        let tightening = Tightening {
+            numbers,
+            room,
+            coefficients_of,
+        };
         tightening.check_the_strictest(model, settings)?;
         Ok(tightening)
     }
@@ -91,10 +102,25 @@ impl Tightening {
         noisy.iter().zip(&self.numbers).map(strict).collect()
     }
 
+    /// What the solver leaves below 0 is 0, where a private coefficient would multiply it.
+    pub(super) fn clamp(&self, x: &mut [f64]) {
+        for &j in &self.coefficients_of {
+            x[j] = x[j].max(0.0);
+        }
+    }
+
     /// What is done, in words.
     pub(super) fn text(&self) -> String {
+        let has_costs = self
+            .numbers
+            .iter()
+            .any(|number| number.0 == Strict::Neither);
+        let unbounded = match has_costs {
+            true => "; where no cost is least at the noisy data, there is no answer",
+            false => "",
+        };
         format!(
-            "before the program is solved, every noisy number that a limit hangs on is moved by {} to the strict side",
+            "before the program is solved, every noisy number that a limit hangs on is moved by {} to the strict side{unbounded}",
             short(self.room, 6)
         )
     }
