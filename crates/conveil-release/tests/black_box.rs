@@ -92,12 +92,15 @@ mod no_mechanism_is_caught_spending_more_than_it_claims {
             .declared(9.0, "not of the data")
             .strategy(Strategy::Input);
         let shifted = enveloped(Privacy::laplace(1.0)).strategy(Strategy::Shifted);
+        // Whole records, far beyond their bounds: without clipping they would be 1000 apart, and not 70.
+        let beyond = input.clone().adjacency(Adjacency::OneRecord { len: 1 });
         let truncated = one(Ask::cost())
             .privacy(Privacy::truncated_laplace(1.0, 0.01))
             .declared(9.0, "not of the data")
             .strategy(Strategy::Truncated);
         for (map, ask, pair) in [
             (limit(), input, [[20.0], [21.0]]),
+            (capped(), beyond, [[-500.0], [500.0]]),
             (capped(), truncated, [[20.0], [21.0]]),
             (supply(), shifted, [[30.0], [31.0]]),
         ] {

@@ -9,8 +9,9 @@ use conveil::ask::{
 use conveil::curator;
 use conveil::noise::Sampler;
 use conveil::plan::{Plan, Published};
-use conveil::program::{AffineMap, Builder, DataMap, RecordBall};
+use conveil::program::{AffineMap, Builder, CostRows, DataMap, Parameter, Parameters, RecordBall};
 use conveil::solve::{Batch, Settings, solve_checked};
+use std::sync::Arc;
 
 /// min x₀ + 3x₁ over x₀ + x₁ = need₀, x₀ ≥ need₁, 0 ≤ x ≤ 40.
 fn supply(bounds: bool) -> AffineMap {
@@ -320,4 +321,82 @@ fn a_comparison_shows_input_perturbation_from_every_plan() {
     );
     let (a, b) = (found.sampled_loss.unwrap(), alone[0].sampled_loss.unwrap());
     assert!((a - b).abs() < 1e-6 * (1.0 + a.abs()), "{a} {b}");
+}
+
+/// Responses that enter the cost, as they are made on demand.
+#[derive(Debug)]
+struct Responses(usize);
+
+impl CostRows for Responses {
+    fn len(&self) -> usize {
+        self.0
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn row(&self, index: usize, coefficients: &mut [f64]) {
+        coefficients[0] = -1.0 - index as f64;
+    }
+}
+
+fn responses(count: usize) -> AffineMap {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    m.minimize_half_square(1.0, &x.entries());
+    m.between("range", -9.0, x.at(0), 9.0);
+    let model = Parameter::new("y").clipped(0.0, 1.0);
+    let all = Parameters::of_costs("y", model, Arc::new(Responses(count))).unwrap();
+    AffineMap::new(m.build().unwrap(), all).unwrap()
+}
+
+/// Parameters made on demand count one by one: a household of five responses moves by five widths, and the lattice by five steps.
+#[test]
+fn all_numbers_of_a_record_count_however_they_are_stored() {
+    let map = responses(20);
+    let plan = |len| {
+        let ask = asked(Adjacency::OneRecord { len }, Privacy::laplace(1.0));
+        Plan::new(&map, ask).unwrap()
+    };
+    for len in [1, 5] {
+        let plan = plan(len);
+        let (bound, step) = (plan.guarantee().sensitivity(), plan.guarantee().step());
+        assert!((bound - len as f64).abs() < 1e-12, "{bound}");
+        let scale = len as f64 * (1.0 + step);
+        assert!((plan.law().scale() / scale - 1.0).abs() < 1e-12);
+        let mut there = vec![0.2; 20];
+        there[5..5 + len].fill(7.0);
+        let mut here = vec![0.2; 20];
+        here[5..5 + len].fill(-7.0);
+        let found = moved(&plan, &[(here, there)], false);
+        assert!((found - len as f64).abs() < 1e-12, "{found}");
+    }
+    let many = responses(2_001);
+    let ask = asked(Adjacency::one_entry(1.0), Privacy::laplace(1.0));
+    let error = Plan::new(&many, ask).unwrap_err().to_string();
+    assert!(error.contains("2001 private numbers"), "{error}");
+}
+
+/// A lattice step that is stated for the answer is none for the data, and a strategy without a plan is a row with its reason.
+#[test]
+fn what_one_strategy_cannot_do_is_a_row() {
+    let map = supply(true);
+    let ask = asked(Adjacency::one_entry(0.05), Privacy::laplace(1.0))
+        .feasible(0.9)
+        .lattice(0.1);
+    let plan = Plan::new(&map, ask.clone().strategy(Strategy::Output)).unwrap();
+    let found = curator::compare(&plan, &[30.0, 5.0], 20, 1, &Batch::new()).unwrap();
+    let status = |name: &str| {
+        let mut rows = found.rows.iter();
+        rows.find(|row| row.strategy == name)
+            .unwrap()
+            .status
+            .clone()
+    };
+    assert_eq!(status("input"), "ok");
+    assert!(status("truncated").contains("has no bound"), "{found}");
+    // For noise on the data it is theirs, and coarser than their noise.
+    let error = Plan::new(&map, ask).unwrap_err().to_string();
+    assert!(error.contains("at most the noise scale"), "{error}");
 }

@@ -5,7 +5,7 @@ use conveil::chance::{Feasibility, Split};
 use conveil::curator;
 use conveil::noise::{Sampler, clopper_pearson_lower};
 use conveil::plan::Plan;
-use conveil::program::{AffineMap, Builder, DataMap};
+use conveil::program::{Affine, AffineMap, Builder, DataMap};
 use conveil::solve::Batch;
 
 /// min x₀ + 3x₁ over x₀ + x₁ = need, 0 ≤ x₀ ≤ 40, 0 ≤ x₁ ≤ 40: at a need of 40 the feasible costs are [40, 120].
@@ -150,4 +150,34 @@ fn a_comparison_has_the_row_of_what_would_be_released() {
             .contains("does not apply")
     );
     assert_eq!(curved.len(), 1);
+}
+
+/// The released value has the objective's constant, as the values of decisions have.
+#[test]
+fn a_shifted_value_under_a_private_price_has_its_constant() {
+    let mut m = Builder::new();
+    let x = m.variable("x", 1);
+    let price = m.parameter_within("price", 1.0, 5.0);
+    m.minimize(price * x.at(0) + Affine::constant(100.0));
+    m.between("range", 2.0, x.at(0), 9.0);
+    let map = m.build_map().unwrap();
+    for strategy in [Strategy::Output, Strategy::Shifted] {
+        let ask = asked(Query::Value, Feasibility::eta(0.02)).sensitivity(Request::radius());
+        let plan = Plan::new(&map, ask.strategy(strategy)).unwrap();
+        let answer = plan.released().at(&[3.0]).unwrap().answer[0];
+        assert!((answer - 106.0).abs() < 1e-4, "{strategy:?}: {answer}");
+    }
+}
+
+/// Below what the data cost, an envelope's value lies below all feasible costs: the promise is where these reach down to it.
+#[test]
+fn the_promise_is_about_values_from_the_one_before_the_noise() {
+    let map = supply();
+    let ask = asked(Query::Cost, Feasibility::eta(0.02)).sensitivity(Request::envelope(2.0));
+    let plan = Plan::new(&map, ask).unwrap();
+    let before = plan.released().at(&[50.0]).unwrap().answer[0];
+    assert!(before < 70.0 - 5.0, "{before}");
+    let text = plan.guarantee().feasibility_text();
+    let condition = "wherever feasible decisions have all values from the one before the noise to";
+    assert!(text.contains(condition), "{text}");
 }
