@@ -320,7 +320,7 @@ fn read_basis(
             }]
         }
     };
-    table.finish(&format!("with kind `{}`", kind.text()?))?;
+    table.finish(format!("with kind `{}`", kind.text()?))?;
     Ok(basis)
 }
 
@@ -380,7 +380,7 @@ fn read_condition(mut table: Table) -> Result<(Condition, Option<Located<String>
             )
         }
     };
-    table.finish(&format!("with kind `{}`", kind.text()?))?;
+    table.finish(format!("with kind `{}`", kind.text()?))?;
     Ok(condition)
 }
 

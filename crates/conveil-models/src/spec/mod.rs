@@ -166,7 +166,7 @@ fn read_problem(mut table: Table) -> Result<Box<dyn Stated>, ReadError> {
     let kinds: Vec<(&str, &Kind)> = KINDS.iter().map(|&kind| (kind.word, kind)).collect();
     let kind = word.choice(&kinds)?;
     let model = (kind.read)(&mut table)?;
-    table.finish(&format!("with model `{}`", kind.word))?;
+    table.finish(format!("with model `{}`", kind.word))?;
     Ok(model)
 }
 

@@ -128,7 +128,7 @@ pub(super) fn read(mut table: Table, model: &dyn Stated) -> Result<PrivacySectio
             item.locate(read_sensitivity(item)?)
         }
     };
-    table.finish(&format!("with mechanism `{}`", kind.text()?))?;
+    table.finish(format!("with mechanism `{}`", kind.text()?))?;
     Ok(PrivacySection {
         mechanism,
         sensitivity,
@@ -185,7 +185,7 @@ fn read_sensitivity(item: Item) -> Result<Sensitivity, ReadError> {
             terms: terms::read(&mut table, kind)?,
         }),
     };
-    table.finish(&format!("in a sensitivity by `{}`", by.text()?))?;
+    table.finish(format!("in a sensitivity by `{}`", by.text()?))?;
     Ok(sensitivity)
 }
 

@@ -89,7 +89,7 @@ pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<PrivateSe
         true => table.optional(LABEL).map(|label| label.name()),
     };
     let label = label.transpose()?;
-    table.finish(&format!("with model `{}`", model.kind().word))?;
+    table.finish(format!("with model `{}`", model.kind().word))?;
     Ok(PrivateSection {
         adjacency,
         unit,
@@ -186,7 +186,7 @@ fn read_adjacency(mut table: Table, record_len: Option<usize>) -> Result<Adjacen
         },
         Kind::Universe => Adjacency::Universe,
     };
-    table.finish(&format!("with kind `{}`", kind.text()?))?;
+    table.finish(format!("with kind `{}`", kind.text()?))?;
     Ok(adjacency)
 }
 

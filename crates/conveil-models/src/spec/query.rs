@@ -76,7 +76,7 @@ pub(super) fn read(mut table: Table, model: &mut dyn Stated) -> Result<QuerySect
         None => None,
         Some(item) => Some(item.locate(read_shape(item)?)),
     };
-    table.finish(&format!("with release `{release}`"))?;
+    table.finish(format!("with release `{release}`"))?;
     Ok(QuerySection {
         release: item.locate(release),
         query,

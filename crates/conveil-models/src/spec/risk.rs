@@ -71,7 +71,7 @@ pub(super) fn read(table: Option<Table>, model: &dyn Stated) -> Result<RiskSecti
         _ => 1.0,
     };
     let form = read_form(&mut table)?;
-    table.finish(&context(objective, form))?;
+    table.finish(context(objective, form))?;
     if let Some(tail) = tail {
         section.risk = Risk::mix(weight, Cvar { tail, form });
     }

@@ -420,9 +420,17 @@ impl Losses {
         // By how much each slack of a record must rise per unit of ‖Δw‖ in P. Made once, as the others: of a million records.
         let mut rise: Vec<(usize, f64)> = Vec::new();
         let (mut sizes, mut entries, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        let mut last: Option<&[usize]> = None;
         for record in self.starts.windows(2) {
+            let rows = &self.rows[record[0]..record[1]];
+            if last.is_some_and(|last| self.are_alike(affine, curvature, &narrowed, (last, rows))) {
+                // Its loss is that of the record before it: so it is for each of a million.
+                last = Some(rows);
+                continue;
+            }
+            last = Some(rows);
             rise.clear();
-            for &i in &self.rows[record[0]..record[1]] {
+            for &i in rows {
                 sizes.clear();
                 entries.clear();
                 let mut slack: Option<(usize, f64)> = None;
@@ -507,6 +515,45 @@ impl Losses {
             largest = largest.max(constant);
         }
         Ok(largest * (1.0 + 1e-6))
+    }
+
+    /// Whether two records of parameters that are alike have the same loss, entry by entry: the second one's rows, and its
+    /// auxiliary variables, are those of the first some places further.
+    fn are_alike(
+        &self,
+        affine: &AffineMap,
+        curvature: &Curvature,
+        narrowed: &[Option<usize>],
+        (one, other): (&[usize], &[usize]),
+    ) -> bool {
+        let (Private::OfRecords(parameters), costs) = (&self.private, affine.template().q()) else {
+            return false;
+        };
+        let Some((_, step)) = parameters.records() else {
+            return false;
+        };
+        let mut apart = None;
+        one.len() == other.len()
+            && one.iter().zip(other).all(|(&i, &k)| {
+                let (first, second) = (self.by_rows.row(i), self.by_rows.row(k));
+                self.has_data[i] == self.has_data[k]
+                    && (!self.has_data[i] || k == i + step)
+                    && self.widens[i] == self.widens[k]
+                    && first.len() == second.len()
+                    && first.iter().zip(second).all(|(&(j, v), &(l, w))| {
+                        v == w
+                            && match (curvature.place(j), curvature.place(l)) {
+                                (Some(_), Some(_)) => j == l,
+                                (None, None) => {
+                                    costs[j] == costs[l]
+                                        && narrowed[j].is_some() == narrowed[l].is_some()
+                                        && *apart.get_or_insert(l.wrapping_sub(j))
+                                            == l.wrapping_sub(j)
+                                }
+                                _ => false,
+                            }
+                    })
+            })
     }
 
     /// The largest norm of row i on these entries where its record is scaled: those that are a multiple of one member of the

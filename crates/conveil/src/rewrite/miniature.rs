@@ -178,13 +178,17 @@ mod tests {
         AffineMap::new(program, Parameters::of_records(count, 1, first).unwrap()).unwrap()
     }
 
-    fn form(map: &AffineMap) -> (LossForm, LatticeLaw) {
+    fn plan(map: &AffineMap) -> Plan<'_> {
         let ask = Ask::new(Query::Variables(vec!["w".into()]))
             .adjacency(Adjacency::OneRecord { len: 3 })
             .privacy(Privacy::laplace(1.0))
             .sensitivity(Request::regularised_erm())
             .feasibility(Feasibility::each(0.05).method(Choice::NOISE_AWARE_HINGE));
-        let plan = Plan::new(map, ask).unwrap();
+        Plan::new(map, ask).unwrap()
+    }
+
+    fn form(map: &AffineMap) -> (LossForm, LatticeLaw) {
+        let plan = plan(map);
         let released = plan.released();
         let (rule, design, noise) = (released.rule(), released.design(), released.noise());
         let form = LossForm::new(map, rule, design, &Risk::expectation(), noise);
@@ -219,6 +223,20 @@ mod tests {
         }
         let (one, other) = (small.error.unwrap(), large.error.unwrap());
         assert!(one < 1e-5 && other < 1e-5, "{one:e} {other:e}");
+    }
+
+    /// Records that are alike are looked at once, and the one that is not is not taken for another.
+    #[test]
+    fn one_dear_record_among_many_counts_in_the_certificate() {
+        let bound = |dear| plan(&map(40, dear)).guarantee().sensitivity();
+        let plain = bound(None);
+        for dear in [0, 1, 17, 39] {
+            let found = bound(Some(dear));
+            assert!(
+                (found / plain - 2.0).abs() < 1e-2,
+                "{dear}: {found} {plain}"
+            );
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! Beyond ±κ a loss does not see κ: it is 0 where the margin is larger, and the margin itself where it is smaller. So a bound
 //! serves every row whose margin lies beyond the bound, and a quantile of a sum of Laplace terms is found for the others alone.
+//! Such a row is solved with κ = 0: its loss is nowhere larger than with its own κ, so that the dual bounds the true optimum from
+//! below, and at the answer it is the same.
 
 use crate::chance::Room;
 use crate::error::Result;
@@ -17,9 +19,6 @@ const TYPICAL: usize = 100;
 
 /// A bound from the norm is this much above what rounding makes of it.
 const ABOVE: f64 = 1.0 + 1e-9;
-
-/// A row at its kink may lie beyond it by rounding, and its multipliers tell: elsewhere they differ by a solve's gap.
-const DIFFER: f64 = 1e-9;
 
 /// The rooms of all losses.
 #[derive(Clone)]
@@ -145,6 +144,14 @@ impl Rooms {
         self.kappa[i]
     }
 
+    /// Where the two hinges of a loss bend: at ±κ; at 0, below which κ makes them no less, where κ is a bound.
+    pub(super) fn bend(&self, i: usize) -> f64 {
+        match self.is_exact(i) {
+            true => self.kappa[i],
+            false => 0.0,
+        }
+    }
+
     pub(super) fn is_exact(&self, i: usize) -> bool {
         self.is_bound.is_empty() || !self.is_bound[i]
     }
@@ -180,7 +187,7 @@ impl Rooms {
         Ok(Rooms {
             noises: self.noises,
             kappa: (0..self.kappa.len()).map(scaled).collect(),
-            is_bound: self.is_bound.clone(),
+            is_bound: Vec::new(),
         })
     }
 
@@ -208,12 +215,10 @@ impl Rooms {
         self.sharpen(chosen, columns, carried, rooms, law)
     }
 
-    /// Exact rooms for the rows whose margins lie within their bounds, and for those whose multipliers see the bound: the two
-    /// differ by more than a share of the cost. Whether there were some.
+    /// Exact rooms for the rows whose margins lie within their bounds; whether there were some.
     pub(super) fn sharpen_within(
         &mut self,
         margin: impl Fn(usize) -> f64,
-        differ: impl Fn(usize) -> f64,
         columns: &[f64],
         carried: &[Vec<(usize, f64)>],
         rooms: &[Room],
@@ -223,8 +228,7 @@ impl Rooms {
             return Ok(false);
         }
         // Also where it is neither, which no margins that are numbers are.
-        let is_beyond = |i: usize| margin(i).abs() > self.kappa[i] && differ(i) <= DIFFER;
-        let is_within = |i: &usize| self.is_bound[*i] && !is_beyond(*i);
+        let is_within = |i: &usize| self.is_bound[*i] && !(margin(*i).abs() > self.kappa[*i]);
         let chosen: Vec<usize> = (0..self.kappa.len()).filter(is_within).collect();
         let were_some = !chosen.is_empty();
         self.sharpen(chosen, columns, carried, rooms, law)?;
