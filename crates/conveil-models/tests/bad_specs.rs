@@ -399,7 +399,7 @@ fn mistakes_in_feasibility() {
         (SMALLEST, "eta = 0.01", "eta = 0.01\nfactor = \"gaussian\"",
             "spec.toml:17:10: factor `gaussian` needs mechanism `gaussian`"),
         (SMALLEST, "eta = 0.01", "eta = 0.01\nstrategy = \"projection\"",
-            "spec.toml:17:12: `strategy` must be `auto`, `program`, `output`, `projected` or `linear-term`, found `projection`"),
+            "spec.toml:17:12: `strategy` must be `auto`, `program`, `output`, `shifted`, `projected`, `linear-term`, `input` or `truncated`, found `projection`"),
         (SMALLEST, "eta = 0.01", "strategy = \"output\"\nmethod = \"mass-box\"",
             "spec.toml:17:10: `method` says how η is kept, and there is no `eta`\n  help: leave it out; or add `eta`, for `compare`"),
         (EVERY_KEY, r#"factor = "cantelli""#, r#"factor = "chernoff""#,
