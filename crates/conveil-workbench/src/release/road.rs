@@ -53,6 +53,13 @@ impl Planned {
 impl Road<'_> {
     /// All that comes before a charge, whoever the recipient is.
     pub(super) fn before(&self) -> Result<Before<'_>, Failure> {
+        self.uncharged().map_err(|failure| match failure.kind() {
+            Kind::Interrupted => Failure::interrupted(),
+            _ => failure,
+        })
+    }
+
+    fn uncharged(&self) -> Result<Before<'_>, Failure> {
         let (bench, observer) = (self.bench, self.observer);
         let cancel = observer.cancel();
         bench.model.refuse_release().map_err(Failure::from)?;
@@ -74,12 +81,7 @@ impl Road<'_> {
     /// Says what public data show to be poor, and refuses it where the caller wants no such release.
     fn say_what_to_expect(&self) -> Result<(), Failure> {
         let (bench, observer) = (self.bench, self.observer);
-        let outlook = bench
-            .outlook(observer)
-            .map_err(|failure| match failure.kind() {
-                Kind::Interrupted => Failure::interrupted(),
-                _ => failure,
-            })?;
+        let outlook = bench.outlook(observer)?;
         for poor in outlook.poor() {
             observer.warning(&poor);
         }

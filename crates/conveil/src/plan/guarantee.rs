@@ -511,11 +511,11 @@ impl Guarantee {
                 self.counted_data()
             ),
             Strategy::Input => format!(
-                "the answer is that of the program at the noisy data, and meets all constraints as they are there, to the tolerance of the solver; nothing is promised for the data themselves; where the program has no answer at the noisy data, that is the answer{}",
+                "the answer is that of the program at the noisy data, to the tolerance of the solver; nothing is promised for the data themselves; where the program has no answer at the noisy data, that is the answer{}",
                 self.counted_data()
             ),
             Strategy::Truncated => format!(
-                "the answer meets all constraints of the data, always, to the tolerance of the solver: the noise is bounded, and {}{}",
+                "the answer meets all constraints of the data, always, to the tolerance of the solver: the noise is bounded; {}{}",
                 self.tightened.as_deref().unwrap_or_default(),
                 self.counted_data()
             ),

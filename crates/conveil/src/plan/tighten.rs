@@ -120,7 +120,7 @@ impl Tightening {
             false => "",
         };
         format!(
-            "before the program is solved, every noisy number that a limit hangs on is moved by {} to the strict side{unbounded}",
+            "every noisy number that a limit hangs on is moved by {} to the strict side before the solve{unbounded}",
             short(self.room, 6)
         )
     }

@@ -230,7 +230,9 @@ impl Infeasibility {
             weight.iter_mut().for_each(|w| w.1 /= total);
         }
         weight.retain(|w| w.1 > 1e-3);
-        weight.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        // As they are shown: what rounding makes of equal shares is no order.
+        let percent = |w: &(String, f64)| (100.0 * w.1).round();
+        weight.sort_by(|a, b| (percent(b).total_cmp(&percent(a))).then_with(|| a.0.cmp(&b.0)));
         Infeasibility { rows: weight }
     }
 }
