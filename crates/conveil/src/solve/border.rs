@@ -1,7 +1,9 @@
 //! The Newton systems of a small linear or quadratic program, with nearly all of it eliminated block by block.
 //!
-//!     [ H   W' ] [x]   [f]        H = P + L'DL,  W: the rows that are left over,
-//!     [ W  −S  ] [y] = [g]        S = 1/D on inequalities and 0 on equalities.
+//! ```text
+//! [ H   W' ] [x]   [f]        H = P + L'DL,  W: the rows that are left over,
+//! [ W  −S  ] [y] = [g]        S = 1/D on inequalities and 0 on equalities.
+//! ```
 //!
 //! Rows of few columns (L) join these to blocks, in which H is dense; the rows W border them. With H = RR' and V = R⁻¹W'
 //! a factorisation is that of the blocks and of V'V + S. Which rows are which follows from the pattern alone.
