@@ -85,9 +85,11 @@ def _same(what, mine, theirs, exact=False):
         raise BridgeError(f"{what} is {mine.shape} here and {theirs.shape} in CVXPY")
     largest = np.abs(theirs.data if sp.issparse(theirs) else theirs).max(initial=0.0)
     if sp.issparse(mine):
-        difference = abs(sp.csr_array(mine - theirs)) - TOLERANCE * abs(sp.csr_array(theirs))
+        difference, allowed = abs(sp.csr_array(mine - theirs)), ROUNDING * largest
         beyond = difference.data.max(initial=0.0)
-        allowed = ROUNDING * largest
+        if not beyond <= allowed:
+            # Each entry has room for the rounding of its own size.
+            beyond = (difference - TOLERANCE * abs(sp.csr_array(theirs))).data.max(initial=0.0)
     elif exact:
         beyond = (np.abs(mine - theirs) - TOLERANCE * np.abs(theirs)).max(initial=0.0)
         allowed = ROUNDING * largest
