@@ -58,8 +58,8 @@ def _opposite_rows(form):
     limits = np.flatnonzero(is_limit)
     if len(limits) < 2:
         return []
-    A, B = form.A.sorted_indices(), form.B.sorted_indices()
-    first = A.data[A.indptr[:-1][limits]]
+    A, B = form.A, form.B
+    first = _first_of_each(A)[limits]
     size = np.abs(first)
     if np.any(size == 0.0):
         return []
@@ -74,6 +74,7 @@ def _opposite_rows(form):
     if not np.any(near):
         return []
     # Runs of sums that are near each other; of two opposite rows one has a positive first coefficient.
+    A, B = A.sorted_indices(), B.sorted_indices()
     edges = np.flatnonzero(np.diff(np.concatenate([[False], near, [False]]).astype(int)))
     is_up, pairs = first > 0.0, []
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist()):
@@ -85,6 +86,17 @@ def _opposite_rows(form):
             ):
                 pairs.append((limits[i], limits[j], size[j] / size[i]))
     return pairs
+
+
+def _first_of_each(matrix):
+    """The entry of each row in its first column, 0 in rows without entries: sorting all of them takes longer."""
+    counts = np.diff(matrix.indptr)
+    filled = np.flatnonzero(counts)
+    first = np.zeros(matrix.shape[0])
+    lowest = np.minimum.reduceat(matrix.indices, matrix.indptr[:-1][filled])
+    is_first = matrix.indices == np.repeat(lowest, counts[filled])
+    first[np.repeat(filled, counts[filled])[is_first]] = matrix.data[is_first]
+    return first
 
 
 def _is_opposite(matrix, i, j, size_i, size_j):

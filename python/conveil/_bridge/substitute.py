@@ -113,19 +113,17 @@ def _held_by_one_row(form, everything_follows):
     free[form.q != 0.0] = False
     free[np.diff(form.C.indptr) > 0] = False
     free[np.diff(form.P.indptr) > 0] = False
-    candidates = np.flatnonzero(free)
-    if len(candidates) == 0:
+    if not np.any(free):
         return none, none
-    entries = sp.coo_array(form.A.tocsc()[:, candidates])
-    entries.eliminate_zeros()
-    row, column = entries.coords[0], candidates[entries.coords[1]]
-    # A row of the user can define the column if the column is the only auxiliary one in it.
     in_row = np.repeat(np.arange(form.m), np.diff(form.A.indptr))
+    entries = free[form.A.indices] & (form.A.data != 0.0)
+    row, column, value = in_row[entries], form.A.indices[entries], form.A.data[entries]
+    # A row of the user can define the column if the column is the only auxiliary one in it.
     auxiliaries = np.bincount(in_row[auxiliary[form.A.indices]], minlength=form.m)
     defines = form.rows_where(lambda r: r.kind in ("user", "added") and r.cone == "nonnegative")
     defines &= auxiliaries == 1
     defines[form.places.row] = False
-    pairs, value, found = [], entries.data, np.zeros(form.n, dtype=bool)
+    pairs, found = [], np.zeros(form.n, dtype=bool)
     for sign in (1.0, -1.0):
         left = ~found[column]
         row, column, value = row[left], column[left], value[left]
