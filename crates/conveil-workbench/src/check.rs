@@ -132,7 +132,7 @@ pub struct ConstraintLine {
     pub rows: usize,
     /// The name of its first row.
     pub first: String,
-    /// `with-noise`, `always` or `at-the-mean`.
+    /// `with-noise`, `always`, `at-the-mean`, or `at-the-noisy-data` where these are what the program is solved at.
     pub holds: &'static str,
 }
 

@@ -25,8 +25,8 @@ const MOST: usize = 2_000;
 /// # Guarantee
 /// Neighbouring datasets are at most `sensitivity` apart once every number is clipped to its public bounds, in the norm of
 /// the mechanism: by the adjacency itself where it has an α, else by the public bounds, without which it is refused. No
-/// solver comes before the noise, so there is neither solver error nor a dataset without a value. The private numbers enter
-/// P nowhere: noise could make the quadratic cost indefinite. Tests: `clipped_neighbours_are_no_farther_apart_than_the_noise_covers`,
+/// solver comes before the noise, so there is neither solver error nor a dataset without a value. Where the places of the
+/// private numbers are known, they are nowhere in P: noise could make the quadratic cost indefinite. Tests: `clipped_neighbours_are_no_farther_apart_than_the_noise_covers`,
 /// `input_perturbation_is_the_program_at_noisy_data`.
 #[derive(Clone, Debug)]
 pub(super) struct NoisyData<'m> {
